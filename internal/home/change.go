@@ -17,6 +17,8 @@ type Patch struct {
 	Changed time.Time       // last_changed
 	Updated time.Time       // last_updated
 	Context *Context
+	// KeepContext names the parts of the context that stay as they were; see ContextOver.
+	KeepContext ContextPart
 }
 
 // ReportKind says what a Report carries.
