@@ -101,6 +101,10 @@ type Expect struct {
 	Blind bool `json:"blind,omitempty"`
 	// Assumed: the device cannot report (assumed_state): Assumed.
 	Assumed bool `json:"assumed,omitempty"`
+	// Loose: States and Attrs cover only part of what was asked (a colour, a
+	// cover without a position), so seeing them before sending proves nothing:
+	// never Already.
+	Loose bool `json:"loose,omitempty"`
 }
 
 // StepKind says what a Step does. The zero value is invalid.
