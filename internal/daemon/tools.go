@@ -1,0 +1,39 @@
+package daemon
+
+import (
+	"encoding/json"
+
+	"hearth/internal/toolbox"
+)
+
+// Tool is a tool as the command line needs it.
+type Tool struct {
+	Name   string          `json:"name"`
+	Title  string          `json:"title"`
+	About  string          `json:"about"`
+	Class  string          `json:"class"`
+	Varies bool            `json:"varies,omitempty"`
+	Input  json.RawMessage `json:"input_schema"`
+	Output json.RawMessage `json:"output_schema,omitempty"`
+	Args   []string        `json:"examples,omitempty"` // JSON
+}
+
+// Tools are the tools of this program, in the order they are listed. No house
+// needs to run.
+func Tools() []Tool {
+	var out []Tool
+	for _, t := range new(toolbox.Box).Tools() {
+		s := t.Spec()
+		out = append(out, Tool{s.Name, s.Title, s.About, s.Class.String(), s.Varies, t.InputSchema(), t.OutputSchema(), s.Examples})
+	}
+	return out
+}
+
+// NearestTool is the tool a misspelt name was probably meant to be, "" when none is close.
+func NearestTool(name string) string {
+	var names []string
+	for _, t := range new(toolbox.Box).Tools() {
+		names = append(names, t.Spec().Name)
+	}
+	return nearest(name, names)
+}
