@@ -56,10 +56,10 @@ type Kind struct {
 // Kinds is the fixed list, by name.
 func Kinds() []Kind {
 	return []Kind{
-		{HassOffline, "Home Assistant cannot be reached", Fault, "check that it runs and that hass.url is right; hearth doctor tells which hop fails", true, 0},
+		{HassOffline, "Home Assistant cannot be reached", Fault, "check that it runs and that ha.url is right; hearth doctor tells which hop fails", true, 0},
 		{HassAuth, "Home Assistant refuses the token", Fault, "make a new long-lived token and run hearth setup", true, 0},
 		{HassNotAdmin, "The token is not an administrator's", Warning, "run hearth setup to make Hearth its own administrator user; until then traces, automation bodies and the events of calls are missing", false, 0},
-		{HassInsecure, "Home Assistant's certificate is not verified", Warning, "set hass.ca_file to the certificate that signed it", false, 0},
+		{HassInsecure, "Home Assistant's certificate is not verified", Warning, "set ha.ca_file to the certificate that signed it", false, 0},
 		{HassFrames, "Some messages of Home Assistant could not be read", Warning, "report it with the sample that hearth doctor shows", false, 0},
 		{MirrorStale, "Answers come from stored state", Warning, "they carry their age; the live link will replace them", false, 0},
 		{StoreBehind, "The journal cannot keep up", Warning, "give the disk time; a gap is recorded", false, 0},
