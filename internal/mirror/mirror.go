@@ -1,0 +1,160 @@
+package mirror
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hearth/internal/health"
+	"hearth/internal/home"
+	"hearth/internal/store"
+)
+
+// Config is the mirror's part of the configuration.
+type Config struct {
+	// Site is the system that is mirrored; changes carry it.
+	Site home.Site
+	// Save is how often live states are saved to the store; 0 means 60 s.
+	Save time.Duration
+}
+
+// Check fills in defaults and refuses what cannot be.
+func (c *Config) Check() error {
+	if c.Save == 0 {
+		c.Save = time.Minute
+	}
+	if c.Save < time.Second {
+		return home.Errorf(home.Invalid, "mirror.save is %s", c.Save).WithHint("give it at least 1s; 60s is usual")
+	}
+	return nil
+}
+
+// Fetch reads states (all when ids is nil) from Home Assistant directly. It
+// stands in while the live map is not up; daemon sets it.
+type Fetch func(ctx context.Context, ids []home.EntityID) ([]home.State, error)
+
+// House is what readers hold.
+type House struct {
+	now  atomic.Pointer[View]
+	tell *broadcast
+
+	mu       sync.Mutex // orders Watch against the writer
+	watchers []*Watch
+
+	fresh fresher
+}
+
+// Writer applies reports; only daemon holds it.
+type Writer struct {
+	house  *House
+	c      Config
+	db     *store.DB
+	log    *slog.Logger
+	health *health.Registry
+
+	mu    sync.Mutex // one report at a time
+	gen   uint64
+	slots *names[home.EntityID]
+	rids  *registryIDs
+	words interner
+	merge merger
+
+	saved savedMarks
+}
+
+// New makes an empty house and its one writer. Load fills it from the store; a
+// nil db keeps nothing. Nothing runs until Run is called.
+func New(c Config, db *store.DB, log *slog.Logger, h *health.Registry) (*House, *Writer) {
+	if c.Save <= 0 {
+		c.Save = time.Minute
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	if h == nil {
+		h = new(health.Registry)
+	}
+	house := &House{tell: newBroadcast()}
+	slots, rids := &names[home.EntityID]{}, &registryIDs{}
+	house.now.Store(emptyView(slots, rids))
+	w := &Writer{house: house, c: c, db: db, log: log, health: h, slots: slots, rids: rids}
+	return house, w
+}
+
+// View is the newest view. It is never nil and never goes backwards.
+func (h *House) View() *View { return h.now.Load() }
+
+// publish makes v the newest view and hands its changes on. The writer holds
+// its lock, so views and changes come in one order.
+func (h *House) publish(v *View, cs []home.Change) {
+	h.mu.Lock()
+	h.now.Store(v)
+	for _, w := range h.watchers {
+		w.push(cs)
+	}
+	h.mu.Unlock()
+	h.tell.wake()
+}
+
+// registryIDs finds entities by the id of their registry row, which survives
+// renames. Like names it only grows; a view checks what it finds.
+type registryIDs struct {
+	mu sync.RWMutex
+	to map[string][]uint32
+}
+
+func (r *registryIDs) find(rid string) []uint32 {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.to[rid]
+}
+
+func (r *registryIDs) add(rid string, slot uint32) {
+	r.mu.RLock()
+	for _, s := range r.to[rid] {
+		if s == slot {
+			r.mu.RUnlock()
+			return
+		}
+	}
+	r.mu.RUnlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.to == nil {
+		r.to = map[string][]uint32{}
+	}
+	// A fresh slice, since readers may hold the old one.
+	r.to[rid] = append(append([]uint32(nil), r.to[rid]...), slot)
+}
+
+// interner keeps one copy of words that thousands of entities share.
+type interner struct{ words map[string]string }
+
+const mostWords = 20_000
+
+func (n *interner) word(s string) string {
+	if s == "" || len(s) > 64 {
+		return s
+	}
+	if w, ok := n.words[s]; ok {
+		return w
+	}
+	if len(n.words) >= mostWords {
+		return s
+	}
+	if n.words == nil {
+		n.words = map[string]string{}
+	}
+	n.words[s] = s
+	return s
+}
+
+// value interns values that are words; numbers and texts are mostly unique.
+func (n *interner) value(s string) string {
+	if s == "" || len(s) > 24 || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return n.word(s)
+}
