@@ -1,9 +1,9 @@
-// Package tool declares tools once and is the one door that runs them.
 package tool
 
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"time"
 
 	"hearth/internal/home"
@@ -55,7 +55,7 @@ type Verdict struct {
 
 // Receipt is the answer of every writing tool.
 type Receipt struct {
-	Outcome home.Outcome      `json:"outcome" jsonschema:"done, already, accepted, assumed, sent, waiting, unknown, failed or refused; the worst of all targets"`
+	Outcome home.Outcome      `json:"outcome,omitempty" jsonschema:"done, already, accepted, assumed, sent, waiting, unknown, failed or refused; the worst of all targets; absent in a dry run that would be allowed"`
 	Call    string            `json:"call" jsonschema:"id of this call in the journal"`
 	DryRun  bool              `json:"dry_run,omitempty" jsonschema:"true when nothing was sent"`
 	Would   []home.Step       `json:"would,omitempty" jsonschema:"what would be sent (dry run)"`
@@ -71,73 +71,111 @@ type (
 	Judge func(ctx context.Context, c Caller, tool string, p Plan) (Verdict, error)
 	// Hands executes one step and waits for the house to show it.
 	Hands func(ctx context.Context, s home.Step, leaves []home.EntityID, wait time.Duration) home.StepResult
-	// Eyes reads before-images of the leaves (step 2 fills it; nil is allowed).
+	// Eyes reads before-images of the leaves; nil is allowed.
 	Eyes func(ctx context.Context, leaves []home.EntityID) error
 	// Record keeps the one record of each call. It returns only after a durable commit for writes.
 	Record func(ctx context.Context, r home.CallRecord) error
 )
 
-// Tool is a declared tool.
-type Tool struct{}
+// Tool is a declared tool. The zero Tool is none.
+type Tool struct{ d *declared }
+
+// declared is what NewRead and NewWrite make of a declaration.
+type declared struct {
+	spec   Spec
+	in     *shape
+	inDoc  json.RawMessage
+	outDoc json.RawMessage
+	fill   *filler
+	// One of the two is set. args is canonical: repaired, complete, checked.
+	run  func(ctx context.Context, c Caller, args json.RawMessage) (any, error)
+	plan func(ctx context.Context, c Caller, args json.RawMessage) (Plan, error)
+}
 
 // NewRead declares a reading tool. It panics on a faulty declaration.
 func NewRead[In, Out any](s Spec, run func(ctx context.Context, c Caller, in In) (Out, error)) Tool {
-	panic("skeleton")
+	out := reflect.TypeFor[Out]()
+	d := declare(s, reflect.TypeFor[In](), out)
+	if s.Class != home.Read || s.Varies {
+		fault(s.Name, "a reading tool has class Read and does not vary")
+	}
+	d.run = func(ctx context.Context, c Caller, args json.RawMessage) (any, error) {
+		var in In
+		if err := json.Unmarshal(args, &in); err != nil {
+			return nil, home.Errorf(home.Invalid, "the arguments cannot be read: %w", err)
+		}
+		v, err := run(ctx, c, in)
+		if err != nil {
+			return nil, err
+		}
+		d.fill.value(reflect.ValueOf(&v).Elem())
+		if _, ok := any(v).(Cutter); ok {
+			return v, nil
+		}
+		return &v, nil
+	}
+	return Tool{d}
 }
 
 // NewWrite declares a writing tool: its method returns a plan; the answer is a Receipt.
+// It panics on a faulty declaration.
 func NewWrite[In any](s Spec, plan func(ctx context.Context, c Caller, in In) (Plan, error)) Tool {
-	panic("skeleton")
+	d := declare(s, reflect.TypeFor[In](), reflect.TypeFor[Receipt]())
+	if s.Class < home.Act {
+		fault(s.Name, "a writing tool has class Act, Config or Danger")
+	}
+	if s.URI != "" {
+		fault(s.Name, "only a reading tool can be a resource")
+	}
+	d.plan = func(ctx context.Context, c Caller, args json.RawMessage) (Plan, error) {
+		var in In
+		if err := json.Unmarshal(args, &in); err != nil {
+			return Plan{}, home.Errorf(home.Invalid, "the arguments cannot be read: %w", err)
+		}
+		return plan(ctx, c, in)
+	}
+	return Tool{d}
 }
 
 // Spec is the declaration.
-func (t Tool) Spec() Spec { panic("skeleton") }
+func (t Tool) Spec() Spec { return t.d.spec }
 
-// InputSchema and OutputSchema are flat JSON schemas, made once; key order is the struct's.
-func (t Tool) InputSchema() json.RawMessage  { panic("skeleton") }
-func (t Tool) OutputSchema() json.RawMessage { panic("skeleton") }
+// InputSchema is the flat JSON schema of the arguments, made once; key order is the struct's.
+func (t Tool) InputSchema() json.RawMessage { return t.d.inDoc }
+
+// OutputSchema is the JSON schema of the answer, made once, without references.
+func (t Tool) OutputSchema() json.RawMessage { return t.d.outDoc }
+
+// Writes reports whether the tool returns a plan rather than an answer.
+func (t Tool) Writes() bool { return t.d.plan != nil }
 
 // Hints are the four MCP hints.
 type Hints struct{ ReadOnly, Destructive, Idempotent, OpenWorld bool }
 
 // Hints are derived from class, Varies, Idempotent and Outside.
-func (t Tool) Hints() Hints { panic("skeleton") }
-
-// Registry is the catalogue and its door.
-type Registry struct {
-	Judge  Judge
-	Eyes   Eyes
-	Hands  Hands
-	Record Record
-	Now    func() time.Time
+func (t Tool) Hints() Hints {
+	s := t.d.spec
+	read := s.Class == home.Read
+	return Hints{
+		ReadOnly:    read,
+		Destructive: s.Class == home.Danger || s.Varies,
+		Idempotent:  read || s.Idempotent,
+		OpenWorld:   s.Outside,
+	}
 }
 
-// NewRegistry makes a registry; a duplicate name panics.
-func NewRegistry(tools ...Tool) *Registry { panic("skeleton") }
-
-// All lists every tool in order; Visible those the caller's grant reaches.
-func (r *Registry) All() []Tool                   { panic("skeleton") }
-func (r *Registry) Visible(c Caller) []Tool       { panic("skeleton") }
-func (r *Registry) Find(name string) (Tool, bool) { panic("skeleton") }
-
-// Answer is what a call gave.
-type Answer struct {
-	JSON      json.RawMessage // the typed result, cut to the limit; nil on error
-	Err       *home.Error     // set when it went wrong: one line for the model
-	Outcome   home.Outcome    // "" for reads
-	Call      string          // id of the record
-	Truncated bool
+// deadline is how long the tool may take.
+func (d *declared) deadline() time.Duration {
+	if d.spec.Slow > 0 {
+		return d.spec.Slow
+	}
+	return 30 * time.Second
 }
 
-// Call is the door. It never panics and never returns a Go error: what went wrong is in Answer.Err.
-func (r *Registry) Call(ctx context.Context, c Caller, name string, args json.RawMessage) Answer {
-	panic("skeleton")
-}
-
-// Cutter is implemented by outputs that know how to shorten themselves: list
-// items are dropped from the end until the JSON fits; Cut returns the shorter
-// value with its continuation set (cursor, truncated) or false when it cannot.
-type Cutter interface {
-	Cut(keep int) (any, bool) // keep: how many items may stay
-	Len() int
+// limit is how many bytes the answer may have.
+func (d *declared) limit() int {
+	if d.spec.Limit > 0 {
+		return d.spec.Limit
+	}
+	return 15_000
 }
