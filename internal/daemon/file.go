@@ -125,7 +125,8 @@ func (r *reader) unknown(key string, k, n ast.Node) {
 		}
 	}
 	p := Problem{File: r.file, Line: lineOf(k), Field: key, Value: r.value(key, n), Msg: "is no setting"}
-	section, _, nested := strings.Cut(key, ".")
+	section, _, _ := strings.Cut(key, ".")
+	nested := key != section && slices.Contains(names, section)
 	switch near := nearest(key, names); {
 	case near != "":
 		p.Remedy = fmt.Sprintf("did you mean %s?", near)

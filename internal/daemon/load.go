@@ -12,6 +12,7 @@ import (
 
 	"hearth/internal/home"
 	"hearth/internal/secret"
+	"hearth/internal/tool"
 )
 
 // Sources is where a configuration comes from. Flags win over the environment,
@@ -107,19 +108,11 @@ func (l *Loaded) readEnv(src Sources, bad *Broken) {
 	for _, n := range src.Names {
 		if strings.HasPrefix(n, "HEARTH_") && !slices.Contains(known, n) {
 			// Not an error: container platforms set HEARTH_PORT and the like by themselves.
-			if near := nearest(strings.ToLower(n), lower(known)); near != "" {
-				l.Notes = append(l.Notes, "the environment variable "+n+" means nothing to Hearth; did you mean "+strings.ToUpper(near)+"?")
+			if near := nearest(n, known); near != "" && tool.Distance(n, near, 2) <= 2 {
+				l.Notes = append(l.Notes, "the environment variable "+n+" means nothing to Hearth; did you mean "+near+"?")
 			}
 		}
 	}
-}
-
-func lower(list []string) []string {
-	out := make([]string, len(list))
-	for i, s := range list {
-		out[i] = strings.ToLower(s)
-	}
-	return out
 }
 
 func (l *Loaded) readFlags(src Sources, bad *Broken) {
@@ -176,7 +169,7 @@ func (l *Loaded) check(bad *Broken) {
 		for _, f := range c.Check() {
 			key := section + f.Key
 			i := slices.IndexFunc(all, func(s Setting) bool { return s.Key == key })
-			p := l.problem(key, all[i].text(&l.Config))
+			p := l.problem(key, shown(all[i], all[i].text(&l.Config)))
 			p.Msg, p.Remedy = f.Msg, f.Remedy
 			bad.add(p)
 		}
@@ -197,7 +190,7 @@ func (l *Loaded) problem(key, value string) Problem {
 
 // shown is a value as a message may show it.
 func shown(s Setting, text string) string {
-	if s.Kind == "secret" || secret.Sensitive(s.Key) {
+	if text != "" && (s.Kind == "secret" || secret.Sensitive(s.Key)) {
 		return secret.Stars
 	}
 	return secret.Text(text)

@@ -31,3 +31,6 @@ func terminal(w io.Writer) bool {
 	fi, err := f.Stat()
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }
+
+// Redact stars what looks like a token or a password in a line for people.
+func Redact(line string) string { return secret.Text(line) }

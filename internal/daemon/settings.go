@@ -11,6 +11,7 @@ import (
 	"hearth/internal/home"
 	"hearth/internal/journal"
 	"hearth/internal/secret"
+	"hearth/internal/tool"
 )
 
 // Setting is one line of the configuration, read off Config's declaration.
@@ -198,40 +199,8 @@ func Defaults() Config {
 
 // nearest is the word of list that s was probably meant to be, "" when none is close.
 func nearest(s string, list []string) string {
-	best, at := "", 1<<30
-	for _, w := range list {
-		if d := distance(strings.ToLower(s), w); d < at {
-			best, at = w, d
-		}
+	if near := tool.Nearest(s, list, 1); len(near) > 0 {
+		return near[0]
 	}
-	if at > max(2, len(s)/3) {
-		return ""
-	}
-	return best
-}
-
-// distance counts the edits from a to b; swapped neighbours count as one.
-func distance(a, b string) int {
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			d := min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d = min(d, rows[i-2][j-2]+1)
-			}
-			rows[i][j] = d
-		}
-	}
-	return rows[len(a)][len(b)]
+	return ""
 }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"hearth/internal/daemon"
+	"hearth/internal/home"
+	"hearth/internal/secret"
+)
+
+type setupCommand struct {
+	settings
+	OwnUser *bool `negatable:"" help:"Make Hearth its own administrator user (recommended), or use the token as it is."`
+	Yes     bool  `help:"Ask nothing; replace an existing configuration (a copy goes to backups/)."`
+}
+
+// Run asks for what the flags do not say, tests each hop, offers an own user,
+// and writes token and configuration. Nothing is written when a hop fails.
+func (s *setupCommand) Run(a *app) error {
+	dir, err := a.dir()
+	if err != nil {
+		return err
+	}
+	talk := &dialogue{in: bufio.NewReader(os.Stdin), person: !s.Yes && isTerminal(os.Stdin)}
+	p, err := s.gather(dir, talk)
+	if err != nil {
+		return err
+	}
+	fmt.Println("Testing the way to Home Assistant:")
+	if err := tested(p.Test(a.ctx)); err != nil {
+		return err
+	}
+	p, err = s.ownUser(a, p, talk)
+	if err != nil {
+		return err
+	}
+	if err := s.mayReplace(p, talk); err != nil {
+		return err
+	}
+	saved, err := p.Write(time.Now())
+	for _, f := range saved {
+		fmt.Println("kept the old file as " + f)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Printf("wrote %s and %s\n\n", p.ConfigPath(), p.TokenPath())
+	if c, err := daemon.Join(a.ctx, dir); err == nil {
+		c.Close()
+		fmt.Println("A house runs here already with the old settings: restart it.")
+	}
+	at := ""
+	if a.data != "" {
+		at = " --data " + quote(a.data)
+	}
+	fmt.Printf("Next:  %s serve%s\n", a.program, at)
+	return nil
+}
+
+// gather takes settings from flags and variables, and asks for the rest.
+func (s *setupCommand) gather(dir string, talk *dialogue) (daemon.Setup, error) {
+	p := daemon.Setup{Data: dir}
+	one := func(flag, env string) string {
+		if v := s.values()[flag]; len(v) > 0 {
+			return v[0]
+		}
+		return os.Getenv(env)
+	}
+	var err error
+	if p.URL = one("ha-url", "HEARTH_HA_URL"); p.URL == "" {
+		if p.URL, err = talk.ask("Where does Home Assistant answer?", "http://homeassistant.local:8123", "--ha-url"); err != nil {
+			return p, err
+		}
+	}
+	p.URL = strings.TrimRight(strings.TrimSpace(p.URL), "/")
+	if p.CAFile = one("ha-ca-file", "HEARTH_HA_CA_FILE"); p.CAFile != "" {
+		if p.CAFile, err = filepath.Abs(p.CAFile); err != nil {
+			return p, fmt.Errorf("find the certificate: %w", err)
+		}
+	}
+	p.Insecure = one("ha-insecure", "HEARTH_HA_INSECURE") == "true"
+	switch file, env := one("ha-token-file", "HEARTH_HA_TOKEN_FILE"), os.Getenv("HEARTH_HA_TOKEN"); {
+	case file != "":
+		if p.Token, err = secret.Load(file); err != nil {
+			return p, &home.Error{Code: home.Invalid, Msg: err.Error(), Hint: "put a long-lived access token into the file, on one line", Err: err}
+		}
+	case env != "":
+		p.Token = secret.New(strings.TrimSpace(env))
+	default:
+		fmt.Println("A long-lived access token of an administrator is needed: in Home Assistant, your profile, Security, Long-lived access tokens.")
+		if p.Token, err = talk.askSecret("Token (it is not shown): ", "--ha-token-file"); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// tested prints the hops and fails with the first that failed.
+func tested(hops []daemon.Finding) error {
+	printFindings(hops)
+	for _, h := range hops {
+		if !h.OK && !h.Warn {
+			return &home.Error{Code: failedCode(h), Msg: "the hop " + h.Name + " fails: " + h.Detail, Hint: h.Remedy}
+		}
+	}
+	return nil
+}
+
+// ownUser makes Hearth its own user, where wanted, and tests its token too.
+func (s *setupCommand) ownUser(a *app, p daemon.Setup, talk *dialogue) (daemon.Setup, error) {
+	want := false
+	switch {
+	case s.OwnUser != nil:
+		want = *s.OwnUser
+	case talk.person:
+		fmt.Println("\nHearth should have its own administrator user in Home Assistant: then the journal can tell what you did from what Hearth did.")
+		var err error
+		if want, err = talk.yes("Make the user now?"); err != nil {
+			return p, err
+		}
+	}
+	if !want {
+		return p, nil
+	}
+	p, name, err := p.OwnUser(a.ctx)
+	if err != nil {
+		return p, home.Wrap(home.Internal, err, "make the user")
+	}
+	fmt.Printf("made the administrator user %q; testing its token:\n", name)
+	return p, tested(p.Test(a.ctx))
+}
+
+func (s *setupCommand) mayReplace(p daemon.Setup, talk *dialogue) error {
+	old := p.Existing()
+	if len(old) == 0 || s.Yes {
+		return nil
+	}
+	fmt.Println("These files exist already: " + strings.Join(old, ", "))
+	ok, err := talk.yes("Replace them (copies go to backups/)?")
+	if err == nil && !ok {
+		err = home.Errorf(home.Conflict, "nothing was written").WithHint("choose another directory with --data")
+	}
+	return err
+}
+
+// dialogue asks a person on the terminal; without one every question is an
+// error that names the flag.
+type dialogue struct {
+	in     *bufio.Reader
+	person bool
+}
+
+func (d *dialogue) ask(question, def, flag string) (string, error) {
+	if !d.person {
+		return "", home.Errorf(home.Invalid, "%s is missing", flag).WithHint("give it, or run hearth setup on a terminal to be asked")
+	}
+	fmt.Printf("%s [%s] ", question, def)
+	line, err := d.line()
+	if err != nil || line != "" {
+		return line, err
+	}
+	return def, nil
+}
+
+func (d *dialogue) askSecret(prompt, flag string) (secret.Value, error) {
+	if !d.person {
+		return secret.Value{}, home.Errorf(home.Invalid, "%s is missing", flag).WithHint("name a file with the token, set HEARTH_HA_TOKEN, or run hearth setup on a terminal to be asked")
+	}
+	fmt.Print(prompt)
+	restore, err := hideInput(os.Stdin)
+	if err != nil {
+		return secret.Value{}, home.Errorf(home.Invalid, "this terminal shows what is typed: %w", err).WithHint("put the token into a file and name it with %s", flag)
+	}
+	line, err := d.line()
+	restore()
+	fmt.Println()
+	if err == nil && line == "" {
+		err = home.Errorf(home.Invalid, "no token was given")
+	}
+	return secret.New(line), err
+}
+
+func (d *dialogue) yes(question string) (bool, error) {
+	if !d.person {
+		return false, home.Errorf(home.Invalid, "this needs a yes").WithHint("give --yes, or run hearth setup on a terminal")
+	}
+	fmt.Print(question + " [Y/n] ")
+	line, err := d.line()
+	line = strings.ToLower(line)
+	return line == "" || line == "y" || line == "yes", err
+}
+
+func (d *dialogue) line() (string, error) {
+	line, err := d.in.ReadString('\n')
+	if errors.Is(err, io.EOF) && line != "" {
+		err = nil
+	}
+	return strings.TrimSpace(line), err
+}
