@@ -23,7 +23,7 @@ const (
 	codeRefused = -32000 // wrong method, no room
 	codeAuth    = -32001 // no or wrong token, somebody else's session
 	codeParse   = -32700
-	codeInvalid = -32602
+	codeRequest = -32600
 )
 
 // request is what the chain knows of one HTTP request. It travels to the
@@ -35,8 +35,8 @@ type request struct {
 	msg    envelope
 
 	mu    sync.Mutex
-	gone  bool     // nobody can receive the answer any more
-	calls []func() // cancel the calls this request started
+	gone  bool             // nobody can receive the answer any more
+	calls map[*func()]bool // cancel the calls that run for this request
 }
 
 // abandon cancels the calls of a request whose peer went away.
@@ -44,18 +44,26 @@ func (q *request) abandon() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.gone = true
-	for _, cancel := range q.calls {
-		cancel()
+	for cancel := range q.calls {
+		(*cancel)()
 	}
 }
 
-// cancels ties cancel to the request's life.
-func (q *request) cancels(cancel func()) {
+// cancels ties cancel to the request's life until release is called.
+func (q *request) cancels(cancel func()) (release func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.calls = append(q.calls, cancel)
 	if q.gone {
 		cancel()
+	}
+	if q.calls == nil {
+		q.calls = map[*func()]bool{}
+	}
+	q.calls[&cancel] = true
+	return func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.calls, &cancel)
 	}
 }
 

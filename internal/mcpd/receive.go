@@ -41,8 +41,8 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithCancel(ctx)
 			defer cancel()
+			defer req.cancels(cancel)()
 			if req.stream != nil {
-				req.cancels(cancel)
 				req.stream.arm()
 			}
 		}

@@ -125,6 +125,10 @@ func (s *Server) read(w *stream, r *http.Request, req *request) bool {
 		refuse(w, http.StatusBadRequest, codeParse, "the body is not a JSON-RPC message")
 		return false
 	}
+	if req.msg.Version != "2.0" {
+		answerError(w, http.StatusBadRequest, req.msg.ID, codeRequest, `the message's jsonrpc member must be "2.0"`)
+		return false
+	}
 	return true
 }
 

@@ -26,7 +26,8 @@ func (s *Server) ServeStdio(ctx context.Context, c tool.Caller, r io.ReadCloser,
 	if c.Via == "" {
 		c.Via = "stdio"
 	}
-	ctx = context.WithValue(ctx, requestKey{}, &request{caller: c})
+	req := &request{caller: c}
+	ctx = context.WithValue(ctx, requestKey{}, req)
 	p := newPipe(r, w)
 	ss, err := s.sdk.Connect(ctx, &mcp.IOTransport{Reader: p, Writer: p.out()}, nil)
 	if err != nil {
@@ -34,6 +35,7 @@ func (s *Server) ServeStdio(ctx context.Context, c tool.Caller, r io.ReadCloser,
 	}
 	stop := context.AfterFunc(ctx, func() {
 		p.hangUp()
+		req.abandon()
 		_ = ss.Close()
 	})
 	defer stop()
@@ -118,7 +120,7 @@ func (p *pipe) accept(line []byte) {
 		return
 	}
 	if line[0] != '[' && e.Version != "2.0" {
-		p.complain(e.ID, codeRefused, "the message's jsonrpc member must be \"2.0\"")
+		p.complain(e.ID, codeRequest, "the message's jsonrpc member must be \"2.0\"")
 		return
 	}
 	if len(e.ID) > 0 && e.Method != "" {

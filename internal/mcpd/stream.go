@@ -130,7 +130,7 @@ func (s *stream) beat() {
 		return
 	}
 	if !s.sent {
-		s.commit(http.StatusOK)
+		s.head(http.StatusOK)
 	}
 	if s.put([]byte(":\n\n")) != nil || s.rc.Flush() != nil {
 		return
@@ -152,12 +152,15 @@ func (s *stream) watch() {
 
 // commit sends the status line and headers; mu is held.
 func (s *stream) commit(status int) {
+	maps.Copy(s.w.Header(), s.own)
+	s.head(status)
+}
+
+// head sends the status line and the headers of the real map; mu is held.
+func (s *stream) head(status int) {
 	s.sent, s.status = true, status
 	if s.begins != nil {
 		s.begins(status)
-	}
-	if !s.armed {
-		maps.Copy(s.w.Header(), s.own)
 	}
 	s.w.WriteHeader(status)
 }

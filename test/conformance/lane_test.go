@@ -1,0 +1,138 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// suite is where setup.sh installed the tools.
+type suite struct{ dir string }
+
+// tools finds the tools, or skips, or fails where they are required.
+func tools(t *testing.T) suite {
+	t.Helper()
+	dir := os.Getenv("HEARTH_MCPTOOLS")
+	if dir == "" {
+		script, err := os.ReadFile("setup.sh")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache := os.Getenv("XDG_CACHE_HOME")
+		if cache == "" {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cache = filepath.Join(home, ".cache")
+		}
+		sum := sha256.Sum256(script)
+		dir = filepath.Join(cache, "hearth", "mcptools-"+hex.EncodeToString(sum[:])[:12])
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ready")); err != nil {
+		const what = "the conformance suite and the Inspector are not installed; run test/conformance/setup.sh (make test does)"
+		if os.Getenv("HEARTH_REQUIRE_CONFORMANCE") == "1" {
+			t.Fatal(what)
+		}
+		t.Skip("SKIPPED: " + what)
+	}
+	return suite{dir}
+}
+
+// node runs a script of the tools and gives what it said.
+func (s suite) node(t *testing.T, script string, args ...string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	bin := filepath.Join(s.dir, "node_modules", ".bin")
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, "node"), append([]string{filepath.Join(s.dir, "node_modules", script)}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "NO_COLOR=1")
+	cmd.Dir = t.TempDir()
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	return out.String(), err
+}
+
+// conform runs the required scenarios of one revision; baseline may be "".
+func (s suite) conform(t *testing.T, target, revision, baseline string) {
+	t.Helper()
+	args := []string{"server", "--url", target, "--requirements", revision, "-o", t.TempDir()}
+	if baseline != "" {
+		abs, err := filepath.Abs(baseline)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--expected-failures", abs)
+	}
+	out, err := s.node(t, "@modelcontextprotocol/conformance/dist/index.js", args...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Log(summary(out))
+}
+
+// summary is the end of the suite's report.
+func summary(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.Join(lines[max(0, len(lines)-12):], "\n")
+}
+
+// proxied serves target with the token added to each request, Host and Origin
+// left as they came.
+func proxied(t *testing.T, target, token string) string {
+	t.Helper()
+	u, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &httputil.ReverseProxy{
+		FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(u)
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set("Authorization", "Bearer "+token)
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	srv := httptest.NewServer(p)
+	t.Cleanup(srv.Close)
+	return srv.URL + "/mcp"
+}
+
+var baselineEntry = regexp.MustCompile(`^  - \S+ # \S.{9,}$`)
+
+// TestBaselinesAreReasoned holds every accepted failure to its reason.
+func TestBaselinesAreReasoned(t *testing.T) {
+	for _, name := range []string{"baseline-2025.yml", "baseline-2026.yml"} {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := 0
+		for i, line := range strings.Split(string(b), "\n") {
+			if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" || line == "server:" {
+				continue
+			}
+			if !baselineEntry.MatchString(line) {
+				t.Errorf("%s:%d: %q is not an entry with a reason", name, i+1, line)
+			}
+			entries++
+		}
+		if entries == 0 {
+			t.Errorf("%s has no entries", name)
+		}
+	}
+}
