@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hearth/internal/journal"
+	"hearth/internal/toolbox"
 )
 
 // ConfigDoc is docs/config.md, made from the declaration of Config.
@@ -156,6 +157,7 @@ func lowerFirst(s string) string {
 func Documents() map[string]string {
 	return map[string]string{
 		"docs/config.md":      ConfigDoc(),
+		"docs/tools.md":       toolbox.Docs(),
 		"hearth.example.yaml": ExampleConfig(),
 	}
 }

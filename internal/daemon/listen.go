@@ -176,7 +176,7 @@ func (r *rooms) ready(w http.ResponseWriter, _ *http.Request) {
 	}
 	reasons := []reason{}
 	for _, c := range r.health.Lit() {
-		if c.NotReady && time.Since(c.Since) > notReadyAfter {
+		if c.NotReady && r.clock().Sub(c.Since) > notReadyAfter {
 			reasons = append(reasons, reason{string(c.Name), c.Title, c.Since.UTC().Truncate(time.Second)})
 		}
 	}

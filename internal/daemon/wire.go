@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"hearth/internal/guard"
 	"hearth/internal/hands"
@@ -34,6 +35,14 @@ type rooms struct {
 	tokens   *guard.Tokens
 	registry *tool.Registry
 	mcp      *mcpd.Server
+	now      func() time.Time // nil means time.Now; tests set it
+}
+
+func (r *rooms) clock() time.Time {
+	if r.now != nil {
+		return r.now()
+	}
+	return time.Now()
 }
 
 // wire builds the house from the bottom up. Where an arrow would have to point
@@ -74,6 +83,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	r.registry.Judge = guard.NewJudge(r.house)
 	r.registry.Hands = tool.Hands(hands.New(actor, r.house, room(log, "hands"))) // the one holder of the actor
 	r.registry.Record = r.journal.Record
+	r.registry.Log = room(log, "tool")
 
 	r.tokens, err = guard.NewTokens(ctx, r.db, o.Dir, room(log, "guard"))
 	if err != nil {
