@@ -119,6 +119,8 @@ func (a *step) put(slot uint32, old, c *cell) {
 	if old == nil || c == nil || old.row != c.row {
 		a.edits.move(slot, old, c)
 		a.v.registry++
+	} else if (old.state == nil) != (c.state == nil) {
+		a.v.registry++
 	}
 	a.v.loaded = true
 }

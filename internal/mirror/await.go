@@ -37,15 +37,26 @@ func (b *broadcast) wake() {
 // called on the caller's goroutine, once per look; views that came and went in
 // between may be skipped.
 func (h *House) Await(ctx context.Context, ok func(*View) bool) (*View, bool) {
+	return h.await(ctx, h.newer, ok)
+}
+
+// AwaitRegistry blocks until View().Registry() differs from seen, or ctx ends.
+// State changes do not wake it, so following the registries costs nothing while
+// only states change.
+func (h *House) AwaitRegistry(ctx context.Context, seen uint64) (*View, bool) {
+	return h.await(ctx, h.other, func(v *View) bool { return v.registry != seen })
+}
+
+func (h *House) await(ctx context.Context, tell *broadcast, ok func(*View) bool) (*View, bool) {
 	v := h.View()
 	if ok(v) {
 		return v, true
 	}
-	h.tell.waiting.Add(1)
-	defer h.tell.waiting.Add(-1)
+	tell.waiting.Add(1)
+	defer tell.waiting.Add(-1)
 	for {
 		// Take the channel before looking: a view published after the look closes it.
-		newer := h.tell.next()
+		newer := tell.next()
 		if n := h.View(); n != v {
 			v = n
 			if ok(v) {

@@ -37,8 +37,9 @@ type Fetch func(ctx context.Context, ids []home.EntityID) ([]home.State, error)
 
 // House is what readers hold.
 type House struct {
-	now  atomic.Pointer[View]
-	tell *broadcast
+	now   atomic.Pointer[View]
+	newer *broadcast // every view
+	other *broadcast // views whose registries, names or entities differ
 
 	mu       sync.Mutex // orders Watch against the writer
 	watchers []*Watch
@@ -76,7 +77,7 @@ func New(c Config, db *store.DB, log *slog.Logger, h *health.Registry) (*House, 
 	if h == nil {
 		h = new(health.Registry)
 	}
-	house := &House{tell: newBroadcast()}
+	house := &House{newer: newBroadcast(), other: newBroadcast()}
 	slots, rids := &names[home.EntityID]{}, &registryIDs{}
 	house.now.Store(emptyView(slots, rids))
 	w := &Writer{house: house, c: c, db: db, log: log, health: h, slots: slots, rids: rids}
@@ -90,12 +91,15 @@ func (h *House) View() *View { return h.now.Load() }
 // its lock, so views and changes come in one order.
 func (h *House) publish(v *View, cs []home.Change) {
 	h.mu.Lock()
-	h.now.Store(v)
+	before := h.now.Swap(v)
 	for _, w := range h.watchers {
 		w.push(cs)
 	}
 	h.mu.Unlock()
-	h.tell.wake()
+	h.newer.wake()
+	if before.registry != v.registry {
+		h.other.wake()
+	}
 }
 
 // registryIDs finds entities by the id of their registry row, which survives
