@@ -1,0 +1,168 @@
+package guard
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hearth/internal/home"
+	"hearth/internal/mirror"
+)
+
+// leaf judges one entity as the target of a service that is on the list, and
+// notes it as touched.
+func (j *judging) leaf(id home.EntityID, a act) *home.Error {
+	if err := j.look(); err != nil {
+		return err
+	}
+	row, state := j.v.Row(id), j.v.State(id)
+	if row == nil && state == nil && a.inside != "" {
+		return nil // Home Assistant passes over what does not exist
+	}
+	if !j.mayTouch(id) {
+		return j.outOfSight(a)
+	}
+	j.leaves[id] = struct{}{}
+	switch a.domain {
+	case "cover":
+		if sign := guarded(j.v, row, state); sign != "" {
+			return j.notListedBecause(a, id, "it is a "+sign)
+		}
+	case "climate":
+		return j.temperatures(id, a)
+	case "switch", "number", "select":
+		if other := j.keeper(id, row); other != "" {
+			return j.notListedBecause(a, id, "it belongs to "+string(other))
+		}
+	}
+	return nil
+}
+
+// guarded says what kind of guarded opening a cover is: garage, gate or door;
+// "" for blinds and the like. Any class that says so counts, whoever set it,
+// and without a class the name does.
+func guarded(v *mirror.View, row *home.Entity, state *home.State) string {
+	classes := []string{mirror.Class(row, state)}
+	var attr string
+	if raw := mirror.Attribute(state, "device_class"); json.Unmarshal(raw, &attr) == nil {
+		classes = append(classes, attr)
+	}
+	if row != nil {
+		classes = append(classes, row.Class, row.OrigClass)
+	}
+	classed := false
+	for _, c := range classes {
+		switch c = strings.ToLower(c); c {
+		case "garage", "gate", "door":
+			return c
+		case "":
+		default:
+			classed = true
+		}
+	}
+	if classed {
+		return ""
+	}
+	return soundsGuarded(v, row)
+}
+
+// soundsGuarded looks for a guarded opening in the names of a cover.
+func soundsGuarded(v *mirror.View, row *home.Entity) string {
+	if row == nil {
+		return "cover nobody knows"
+	}
+	names := append([]string{row.ID.Object(), row.Name, row.OwnName, row.OriginalName}, row.Aliases...)
+	if d := v.Device(row.Device); d != nil {
+		names = append(names, d.Name, d.NameByUser, d.Model)
+	}
+	for _, name := range names {
+		folded := mirror.Fold(strings.ReplaceAll(name, "_", " "))
+		for _, part := range []string{"garage", "garaje", "garagem", "gate", "door", "portail", "porton", "cancello", "einfahrt", "haustur", "车库", "車庫", "門", "门", "ガレージ", "ドア", "ゲート", "ворота", "гараж", "дверь"} {
+			if strings.Contains(folded, mirror.Fold(part)) {
+				return "cover without a class whose name sounds like a door or gate"
+			}
+		}
+		for w := range strings.FieldsSeq(folded) {
+			if slices.Contains([]string{"tor", "tur", "tuer", "porte", "porta", "puerta", "deur", "poort", "brama", "drzwi", "dorr", "kapi", "ovi"}, w) {
+				return "cover without a class whose name sounds like a door or gate"
+			}
+		}
+	}
+	return ""
+}
+
+// temperatures holds a climate's set points between 7 and 28 °C.
+func (j *judging) temperatures(id home.EntityID, a act) *home.Error {
+	for _, key := range []string{"temperature", "target_temp_high", "target_temp_low"} {
+		v, ok := a.data[key]
+		if !ok || v == nil {
+			continue
+		}
+		n, ok := degrees(v)
+		if !ok {
+			return j.notListedBecause(a, id, key+" is not a plain number")
+		}
+		low, high, unit := 7.0, 28.0, j.v.Info().Units["temperature"]
+		switch unit {
+		case "°C":
+		case "°F":
+			low, high = 44.6, 82.4
+		default:
+			return j.notListedBecause(a, id, "the house's unit of temperature is not known")
+		}
+		if !(n >= low && n <= high) {
+			return j.notListedBecause(a, id, key+" must be from "+short(low)+" to "+short(high)+" "+unit)
+		}
+	}
+	return nil
+}
+
+func short(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// degrees reads a number or the text of one.
+func degrees(v any) (float64, bool) {
+	var text string
+	switch x := v.(type) {
+	case json.Number:
+		text = x.String()
+	case string:
+		text = strings.TrimSpace(x)
+	default:
+		return 0, false
+	}
+	if !json.Valid([]byte(text)) {
+		return 0, false // ParseFloat also takes hexadecimal and infinity
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// keeper finds the lock, alarm panel, valve or guarded cover that a switch,
+// number or select belongs to: one of the same device, or one that Home
+// Assistant made of the switch under its own name.
+func (j *judging) keeper(id home.EntityID, row *home.Entity) home.EntityID {
+	guards := func(e *home.Entity, s *home.State) bool {
+		switch e.ID.Domain() {
+		case "lock", "alarm_control_panel", "valve":
+			return true
+		case "cover":
+			return guarded(j.v, e, s) != ""
+		}
+		return false
+	}
+	if row != nil && row.Device != "" {
+		for e, s := range j.v.Entities(home.Everything(), mirror.Filter{Device: row.Device}) {
+			if e.ID != id && guards(e, s) {
+				return e.ID
+			}
+		}
+	}
+	for _, domain := range []string{"lock", "valve", "cover"} {
+		twin := home.EntityID(domain + "." + id.Object())
+		if e := j.v.Row(twin); e != nil && e.Platform == "switch_as_x" && (domain != "cover" || guarded(j.v, e, j.v.State(twin)) != "") {
+			return twin
+		}
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package hands
+
+import (
+	"errors"
+	"slices"
+
+	"hearth/internal/home"
+	"hearth/internal/mirror"
+)
+
+// watched is a step's leaves and what each should show.
+type watched struct {
+	before *mirror.View
+	leaves []*leaf
+}
+
+// leaf is one entity being watched.
+type leaf struct {
+	want   home.Expect
+	looks  bool // there is something to see
+	name   string
+	before *home.State // nil: none
+	was    bool        // it showed what is wanted before anything was sent
+}
+
+// watch puts together what the tool expects and what the judge found to be
+// touched, the tool's first.
+func watch(v *mirror.View, s home.Step, ids []home.EntityID) *watched {
+	w := &watched{before: v}
+	seen := map[home.EntityID]bool{}
+	for _, e := range s.Expect {
+		if !seen[e.Entity] {
+			seen[e.Entity] = true
+			w.add(v, e)
+		}
+	}
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			w.add(v, inherited(v, s.Expect, id))
+		}
+	}
+	return w
+}
+
+func (w *watched) add(v *mirror.View, e home.Expect) {
+	l := &leaf{want: e, before: v.State(e.Entity)}
+	l.looks = !e.Blind && !e.Assumed && len(e.States)+len(e.Moving)+len(e.Attrs) > 0
+	if row := v.Row(e.Entity); row != nil {
+		l.name = row.Name
+	}
+	l.was = l.looks && l.before != nil && shows(l.before, e)
+	w.leaves = append(w.leaves, l)
+}
+
+// inherited is what a member of a group should show: the group's own state, but
+// not its attributes, which members may not have. Without such a group there is
+// nothing to compare with.
+func inherited(v *mirror.View, es []home.Expect, id home.EntityID) home.Expect {
+	for _, e := range es {
+		if !e.Blind && !e.Assumed && len(e.States) > 0 && e.Entity.Domain() == id.Domain() && holds(v, e.Entity, id, 0) {
+			return home.Expect{Entity: id, States: e.States, Moving: e.Moving, Within: e.Within}
+		}
+	}
+	return home.Expect{Entity: id}
+}
+
+// holds reports whether id is a member of group, at any depth up to eight.
+func holds(v *mirror.View, group, id home.EntityID, depth int) bool {
+	if depth > 8 {
+		return false
+	}
+	members := v.Members(group)
+	if slices.Contains(members, id) {
+		return true
+	}
+	return slices.ContainsFunc(members, func(m home.EntityID) bool { return holds(v, m, id, depth+1) })
+}
+
+// satisfied reports whether every leaf shows what is wanted already, in a live
+// view: a stale one proves nothing.
+func (w *watched) satisfied() bool {
+	if _, stale := w.before.Stale(); stale || len(w.leaves) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(w.leaves, func(l *leaf) bool { return !l.was })
+}
+
+// settled reports whether there is nothing more to wait for.
+func (w *watched) settled(v *mirror.View) bool {
+	for _, l := range w.leaves {
+		if !l.looks {
+			continue
+		}
+		s := v.State(l.want.Entity)
+		if s == nil && l.before == nil || l.idle(s) {
+			continue // it cannot be reached: waiting does not help
+		}
+		if s == nil || !shows(s, l.want) && !moves(s, l.want) && !l.troubled(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// idle reports whether the leaf was unavailable before and still is: Home
+// Assistant passes over it.
+func (l *leaf) idle(s *home.State) bool {
+	return s != nil && l.before != nil && s.Value == home.Unavailable && l.before.Value == home.Unavailable
+}
+
+// troubled reports whether the leaf went into a state of trouble since.
+func (l *leaf) troubled(s *home.State) bool {
+	return trouble(s) && (l.before == nil || s != l.before && (!s.Updated.Equal(l.before.Updated) || s.Value != l.before.Value))
+}
+
+// trouble reports whether a state says that the device could not do it.
+func trouble(s *home.State) bool {
+	switch s.Value {
+	case "jammed", "problem", "error":
+		return true
+	}
+	return false
+}
+
+// result says what became of each leaf and of the whole. nothing says that
+// nothing was sent because nothing had to be.
+func (w *watched) result(how answer, v *mirror.View, by owner, nothing bool) home.StepResult {
+	res := home.StepResult{}
+	var all []home.Outcome
+	for _, l := range w.leaves {
+		r := home.LeafResult{Entity: l.want.Entity, Name: l.name}
+		if l.before != nil {
+			r.Before = l.before.Value
+		}
+		s := v.State(l.want.Entity)
+		if s != nil {
+			r.After = s.Value
+		}
+		if nothing {
+			r.Outcome = home.Already
+		} else {
+			r.Outcome, r.Note = l.outcome(how, s, by)
+		}
+		all = append(all, r.Outcome)
+		res.Leaves = append(res.Leaves, r)
+	}
+	if len(all) > 0 {
+		res.Outcome = home.Worst(all...)
+		return res
+	}
+	res.Outcome = home.Accepted
+	switch how {
+	case silent:
+		res.Outcome = home.Unclear
+	case refused, unsent:
+		res.Outcome = home.Failed
+	}
+	return res
+}
+
+// outcome is what became of one leaf, and what has to be said of it.
+func (l *leaf) outcome(how answer, s *home.State, by owner) (home.Outcome, string) {
+	switch how {
+	case unsent:
+		return home.Failed, "nothing was sent"
+	case refused:
+		if l.looks && !l.was && s != nil && shows(s, l.want) && by.did(s) {
+			return home.Done, "Home Assistant reported an error, but this one shows it"
+		}
+		return home.Failed, ""
+	case silent:
+		return l.unanswered(s, by)
+	}
+	switch {
+	case l.want.Blind:
+		return home.Accepted, ""
+	case s == nil:
+		return home.Failed, entityGone
+	case l.idle(s):
+		return home.Failed, "it is unavailable: Home Assistant passes over it"
+	case l.want.Assumed:
+		return home.Assumed, "the device cannot report what it does"
+	case !l.looks:
+		return home.Accepted, ""
+	}
+	return l.seen(s, by)
+}
+
+// seen compares a leaf with what was wanted after Home Assistant agreed.
+func (l *leaf) seen(s *home.State, by owner) (home.Outcome, string) {
+	note := ""
+	if s != l.before && by.somebody(s) {
+		note = "somebody else changed it at the same time"
+	}
+	switch {
+	case shows(s, l.want) && l.was:
+		return home.Already, note
+	case shows(s, l.want):
+		return home.Done, note
+	case moves(s, l.want):
+		return home.Done, joined("on its way", note)
+	case trouble(s):
+		return home.Failed, "the device reports: " + home.Clip(s.Value, 60)
+	case s.Value == home.Unavailable:
+		return home.Sent, "it became unavailable"
+	}
+	return home.Sent, joined("not seen yet: "+notReached(s), note)
+}
+
+// unanswered is what became of a leaf when no answer came: the house decides,
+// where a state proves to be ours.
+func (l *leaf) unanswered(s *home.State, by owner) (home.Outcome, string) {
+	if s == nil || !l.looks || s == l.before {
+		return home.Unclear, ""
+	}
+	ok := shows(s, l.want) || moves(s, l.want)
+	switch {
+	case ok && by.did(s):
+		return home.Done, ""
+	case ok:
+		return home.Unclear, "it shows the value now; whether through this call is not known"
+	case trouble(s) && l.troubled(s):
+		return home.Failed, "the device reports: " + home.Clip(s.Value, 60)
+	}
+	return home.Unclear, notReached(s)
+}
+
+func joined(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + "; " + b
+}
+
+func asError(err error, to **home.Error) bool { return errors.As(err, to) }
