@@ -81,7 +81,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	box := &toolbox.Box{House: r.house, Hass: client, Journal: r.journal, Recall: r.index, Health: r.health, Version: o.Version}
 	r.registry = tool.NewRegistry(box.Tools()...)
 	r.registry.Judge = guard.NewJudge(r.house)
-	r.registry.Hands = tool.Hands(hands.New(actor, r.house, room(log, "hands"))) // the one holder of the actor
+	r.registry.Hands = tool.Hands(hands.New(actor, r.house, room(log, "hands"), hands.User(client.User))) // the one holder of the actor
 	r.registry.Record = r.journal.Record
 	r.registry.Log = room(log, "tool")
 

@@ -21,10 +21,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 )
 
 // Stars is what stands in place of a secret.
 const Stars = "***"
+
+// ownPrefix begins Hearth's own tokens.
+const ownPrefix = "hearth_"
 
 // maxFile bounds a secret file: a token is some hundred bytes, so anything
 // longer is the wrong file.
@@ -97,12 +101,18 @@ func (v Value) Equal(o Value) bool {
 }
 
 // Hint is the first four characters and stars, so that a person can tell
-// tokens apart; a secret shorter than 16 bytes gives only stars.
+// tokens apart; Hearth's own begin all alike, so theirs come after "hearth_". A
+// secret shorter than 16 bytes beside that gives only stars.
 func (v Value) Hint() string {
-	if s := v.Reveal(); len(s) >= 16 {
-		return s[:4] + Stars
+	s := v.Reveal()
+	n := 4
+	if strings.HasPrefix(s, ownPrefix) {
+		n += len(ownPrefix)
 	}
-	return v.String()
+	if len(s) < n+12 {
+		return v.String()
+	}
+	return s[:n] + Stars
 }
 
 // String gives stars, or "" when empty.

@@ -45,8 +45,10 @@ func TestValue_NeverPrints(t *testing.T) {
 	if v.Reveal() != plainSecret {
 		t.Errorf("Reveal = %q", v.Reveal())
 	}
-	if v.Hint() != "s3cr"+Stars || New("short").Hint() != Stars {
-		t.Errorf("Hint = %q, %q", v.Hint(), New("short").Hint())
+	for in, want := range map[string]string{plainSecret: "s3cr" + Stars, "short": Stars, "hearth_abcdefghijklmnop": "hearth_abcd" + Stars, "hearth_short": Stars} {
+		if got := New(in).Hint(); got != want {
+			t.Errorf("Hint of %q = %q", in, got)
+		}
 	}
 }
 

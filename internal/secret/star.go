@@ -201,7 +201,7 @@ var (
 	// Authorization headers and what is pasted from them.
 	bearer = regexp.MustCompile(`(?i)\b(bearer|basic)(\s+|%20)[A-Za-z0-9._~+/=-]{8,}`)
 	// Hearth's own tokens.
-	own = regexp.MustCompile(`\bhearth_[A-Za-z0-9_-]{12,}`)
+	own = regexp.MustCompile(`\b` + ownPrefix + `[A-Za-z0-9_-]{12,}`)
 	// key=value and key: value in running text, with or without quotes.
 	pair = regexp.MustCompile(`(?i)\b([a-z0-9_-]*(?:token|password|passwd|secret|api_?key|authsig|passphrase|psk))(["']?\s*[=:]\s*["']?)([^\s"'&,;}\]]+)`)
 	// The password in a URL.
@@ -236,7 +236,7 @@ func prose(sep, word string) bool {
 
 // suspicious is a cheap look before the patterns: most text holds none of it.
 func suspicious(s string) bool {
-	if strings.Contains(s, "eyJ") || strings.Contains(s, "hearth_") || strings.Contains(s, "://") {
+	if strings.Contains(s, "eyJ") || strings.Contains(s, ownPrefix) || strings.Contains(s, "://") {
 		return true
 	}
 	if !strings.ContainsAny(s, "=: ") && !strings.Contains(s, "%20") {
