@@ -307,12 +307,12 @@ func TestCommentsOnASilentStream(t *testing.T) {
 		s.Header().Set("Content-Type", "text/event-stream")
 		s.arm()
 		s.Header().Set("Content-Type", "application/json") // as the SDK does for an error
-		time.Sleep(50 * time.Second)
+		<-time.After(50 * time.Second)
 		s.WriteHeader(http.StatusBadRequest)
 		_, _ = s.Write([]byte(`{"late":"error"}`))
-		time.Sleep(15 * time.Second)
+		<-time.After(15 * time.Second)
 		s.end()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		want := ":\n\n:\n\nevent: message\ndata: {\"late\":\"error\"}\n\n"
 		if got := rec.Body.String(); got != want || rec.Code != http.StatusOK || rec.Result().Header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("%d %v %q", rec.Code, rec.Result().Header, got)
@@ -327,10 +327,10 @@ func TestNoCommentsElsewhere(t *testing.T) {
 		s := newStream(rec, 20*time.Second)
 		s.Header().Set("Content-Type", "application/json")
 		s.arm()
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		s.WriteHeader(http.StatusNotFound)
 		_, _ = s.Write([]byte("{}"))
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		s.end()
 		if got := rec.Body.String(); got != "{}" || rec.Code != http.StatusNotFound {
 			t.Errorf("%d %q", rec.Code, got)

@@ -60,7 +60,7 @@ func resourceError(e *home.Error, uri string) error {
 	code := int64(jsonrpc.CodeInternalError)
 	switch e.Code {
 	case home.NotFound, home.Ambiguous, home.Invalid, home.Denied:
-		code = mcp.CodeResourceNotFound
+		code = jsonrpc.CodeInvalidParams
 	}
 	return &jsonrpc.Error{Code: code, Message: e.Error(), Data: data}
 }

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the suite requires what the newest revision deprecates
+
 package conformance
 
 import (
@@ -141,7 +143,7 @@ func addContent(s *mcp.Server) {
 		return say("the list of tools changed"), nil
 	})
 	add(s, "test_trigger_prompt_change", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		s.AddPrompt(&mcp.Prompt{Name: "test_appearing"}, prompt(text("here")))
+		s.AddPrompt(&mcp.Prompt{Name: "test_appearing", Description: "a prompt that was not there before"}, prompt(text("here")))
 		return say("the list of prompts changed"), nil
 	})
 	addSchema(s, "test_x_mcp_header", answers(text("the headers fit")), map[string]any{

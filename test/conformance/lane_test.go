@@ -79,15 +79,18 @@ func (s suite) conform(t *testing.T, target, revision, baseline string) {
 	}
 	out, err := s.node(t, "@modelcontextprotocol/conformance/dist/index.js", args...)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("%v\n%s", err, summary(out))
 	}
 	t.Log(summary(out))
 }
 
 // summary is the end of the suite's report.
 func summary(out string) string {
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	return strings.Join(lines[max(0, len(lines)-12):], "\n")
+	_, end, ok := strings.Cut(out, "=== SUMMARY ===")
+	if !ok {
+		return out
+	}
+	return end
 }
 
 // proxied serves target with the token added to each request, Host and Origin

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 the suite requires what the newest revision deprecates
+
 package conformance
 
 import (
