@@ -245,7 +245,11 @@ func (r *request) fields() error {
 	for _, f := range r.svc.Fields {
 		known = append(known, f.Name)
 	}
-	known = append(known, undescribed(r.name)...)
+	for _, k := range undescribed(r.name) {
+		if !slices.Contains(known, k) {
+			known = append(known, k)
+		}
+	}
 	for _, k := range slices.Sorted(maps.Keys(r.data)) {
 		if slices.Contains(known, k) {
 			continue
