@@ -94,13 +94,15 @@ func summary(out string) string {
 }
 
 // proxied serves target with the token added to each request, Host and Origin
-// left as they came.
+// left as they came. It ends old sessions as well-behaved clients do: the suite
+// leaves those of failed scenarios open, and there is room for sixteen.
 func proxied(t *testing.T, target, token string) string {
 	t.Helper()
 	u, err := url.Parse(target)
 	if err != nil {
 		t.Fatal(err)
 	}
+	opened := make(chan string, 10)
 	p := &httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -108,11 +110,41 @@ func proxied(t *testing.T, target, token string) string {
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set("Authorization", "Bearer "+token)
 		},
+		ModifyResponse: func(r *http.Response) error {
+			id := r.Header.Get("Mcp-Session-Id")
+			if id == "" {
+				return nil
+			}
+			for {
+				select {
+				case opened <- id:
+					return nil
+				case old := <-opened:
+					if err := endSession(r.Request.Context(), target+"/mcp", token, old); err != nil {
+						return err
+					}
+				}
+			}
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	srv := httptest.NewServer(p)
 	t.Cleanup(srv.Close)
 	return srv.URL + "/mcp"
+}
+
+func endSession(ctx context.Context, url, token, id string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodDelete, url, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Mcp-Session-Id", id)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }
 
 var baselineEntry = regexp.MustCompile(`^  - \S+ # \S.{9,}$`)
