@@ -14,7 +14,12 @@ type Tx struct {
 	conn     *sql.Conn
 	stmts    map[string]*sql.Stmt
 	rollback []func()
+	number   uint64
 }
+
+// Number tells transactions of one process apart; it grows. A cache that is
+// filled while writing registers its OnRollback once per number.
+func (t *Tx) Number() uint64 { return t.number }
 
 // Exec runs a statement, prepared once per connection.
 func (t *Tx) Exec(query string, args ...any) (sql.Result, error) {
@@ -66,6 +71,7 @@ func (t *Tx) stmt(query string) (*sql.Stmt, error) {
 // wrap every prepared statement anew for each transaction.
 func (t *Tx) begin() error {
 	t.rollback = t.rollback[:0]
+	t.number++
 	_, err := t.Exec("BEGIN IMMEDIATE")
 	return err
 }

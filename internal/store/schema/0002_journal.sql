@@ -59,13 +59,15 @@ CREATE INDEX target_event ON target(event);
 
 -- Members of a bulk row: each entity's own change.
 CREATE TABLE member (
+    id     INTEGER PRIMARY KEY,
+    bulk   INTEGER NOT NULL,
     entity INTEGER NOT NULL,
     at     INTEGER NOT NULL,
-    bulk   INTEGER NOT NULL,
     old    TEXT,
-    new    TEXT,
-    PRIMARY KEY (entity, at, bulk)
-) WITHOUT ROWID;
+    new    TEXT
+);
+CREATE INDEX member_entity ON member(entity, at);
+CREATE INDEX member_bulk ON member(bulk);
 
 -- Our own calls.
 CREATE TABLE own (

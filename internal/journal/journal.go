@@ -1,0 +1,283 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hearth/internal/health"
+	"hearth/internal/home"
+	"hearth/internal/mirror"
+	"hearth/internal/store"
+)
+
+// Config is the journal's part of the configuration.
+type Config struct {
+	Rules []Rule // extra capture rules, before the defaults
+}
+
+// Journal is the house's memory of events.
+type Journal struct {
+	db      *store.DB
+	house   *mirror.House
+	watch   *mirror.Watch
+	log     *slog.Logger
+	h       *health.Registry
+	policy  *policy
+	dict    dictionary // the store's writer's
+	durable atomic.Int64
+	started time.Time
+
+	counters struct {
+		seen, kept, filtered, lost, missed, attributes, otherEvents *atomic.Int64
+	}
+
+	mu       sync.Mutex // guards what follows
+	rows     []store.Row
+	entities map[home.EntityID]*entity
+	ring     ring
+	waves    [waves]wave
+	gap      *event    // the open gap while there is no link
+	span     *span     // the open coverage while there is one
+	refused  *event    // the gap since the store refused rows
+	refusedN int64     // and how many it refused
+	seq      uint64    // of the last change taken
+	lastAt   time.Time // its time
+	lastSeen time.Time // time of the last thing the house said
+	marked   time.Time
+	unmarked bool // rows were appended since the last mark
+	waiters  []waiter
+}
+
+// waiter wants to know when the journal has taken change seq.
+type waiter struct {
+	seq  uint64
+	done chan struct{}
+}
+
+// New makes a journal; Run feeds it. It already watches the house, so nothing
+// is missed between New and Run. house may be nil: then only what is given to
+// Record is kept.
+func New(c Config, db *store.DB, house *mirror.House, log *slog.Logger, h *health.Registry) *Journal {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	if h == nil {
+		h = new(health.Registry)
+	}
+	j := &Journal{db: db, house: house, log: log, h: h, started: time.Now(), entities: map[home.EntityID]*entity{}}
+	j.policy = newPolicy(c.Rules, h.Counter)
+	n := &j.counters
+	n.seen, n.kept, n.filtered = h.Counter("journal.seen"), h.Counter("journal.kept"), h.Counter("journal.filtered")
+	n.lost, n.missed = h.Counter("journal.lost"), h.Counter("journal.missed")
+	n.attributes, n.otherEvents = h.Counter("journal.filtered.attributes"), h.Counter("journal.filtered.events")
+	if house != nil {
+		j.watch = house.Watch("journal", mirror.Durable)
+		j.seq = j.watch.From()
+	}
+	return j
+}
+
+const batch = 2048 // changes taken at once
+
+// Run follows the durable stream until ctx ends; then it writes down what still
+// waits and marks a clean end. It returns nil unless the stream broke.
+func (j *Journal) Run(ctx context.Context) error {
+	j.begin(ctx)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { j.tick(ctx) }) // ends with ctx; Run waits for it
+	err := j.follow(ctx)
+	cancel()
+	wg.Wait()
+	j.finish(context.WithoutCancel(ctx))
+	return err
+}
+
+// begin records how the last run ended.
+func (j *Journal) begin(ctx context.Context) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	ms := j.started.UnixMilli()
+	row := startRow{j: j, now: ms, stopped: &event{j: j, kind: kindGap}, waiting: &event{j: j, kind: kindGap, at: ms, what: reasonWaiting}}
+	j.gap = row.waiting
+	if err := j.db.Commit(ctx, row); err != nil {
+		j.log.Error("the journal's start could not be written; it waits", "err", err)
+		j.db.Append(row)
+	}
+	j.marked = time.Now()
+}
+
+func (j *Journal) follow(ctx context.Context) error {
+	if j.watch == nil {
+		<-ctx.Done()
+		return nil
+	}
+	for {
+		cs, lost, err := j.watch.Next(ctx, batch)
+		switch {
+		case err == nil:
+			j.feed(cs, lost)
+		case ctx.Err() != nil, errors.Is(err, io.EOF):
+			return nil
+		default:
+			return home.Wrap(home.Internal, err, "follow the house")
+		}
+	}
+}
+
+// feed takes changes and wakes who waits for them.
+func (j *Journal) feed(cs []home.Change, lost uint64) {
+	var v *mirror.View
+	if j.house != nil {
+		v = j.house.View()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if lost > 0 && len(cs) > 0 {
+		j.missed(lost, cs[0].At)
+	}
+	j.take(cs, v)
+	left := j.waiters[:0]
+	for _, w := range j.waiters {
+		if w.seq <= j.seq {
+			close(w.done)
+		} else {
+			left = append(left, w)
+		}
+	}
+	j.waiters = left
+}
+
+// tick keeps what depends on time: the ends of waves, the mark, the condition.
+func (j *Journal) tick(ctx context.Context) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-t.C:
+			j.mu.Lock()
+			j.settle(now)
+			if n%5 == 0 {
+				j.mark(now)
+			}
+			if waiting, _ := j.waiting(); waiting < batch {
+				j.h.Clear(health.StoreBehind)
+			}
+			j.mu.Unlock()
+		}
+	}
+}
+
+// settle writes how far the waves have come. The caller holds j.mu.
+func (j *Journal) settle(now time.Time) {
+	j.rows = j.rows[:0]
+	j.settleWaves(now)
+	j.append(tally{})
+}
+
+// finish takes what still waits and marks a clean end.
+func (j *Journal) finish(ctx context.Context) {
+	if j.watch != nil {
+		j.watch.Close()
+		for {
+			cs, lost, err := j.watch.Next(ctx, batch)
+			if err != nil {
+				break
+			}
+			j.feed(cs, lost)
+		}
+	}
+	j.mu.Lock()
+	now := time.Now()
+	j.settle(now.Add(time.Hour)) // every wave is over
+	row := markRow{j: j, alive: now.UnixMilli(), span: j.span, clean: true}
+	j.span = nil
+	j.mu.Unlock()
+	if err := j.db.Commit(ctx, row); err != nil {
+		j.log.Error("the journal's end could not be written: the next start will record a gap", "err", err)
+	}
+}
+
+// waiting is how many changes were not taken yet and the oldest one's time.
+func (j *Journal) waiting() (int, time.Time) {
+	if j.watch == nil {
+		return 0, time.Time{}
+	}
+	n, oldest := j.watch.Waiting()
+	return n, oldest.At
+}
+
+// Lag is how far the journal is behind the mirror: changes waiting and the age
+// of the oldest.
+func (j *Journal) Lag() (waiting int, age time.Duration) {
+	n, oldest := j.waiting()
+	if n == 0 {
+		return 0, 0
+	}
+	return n, time.Since(oldest)
+}
+
+// catchUp returns when everything the mirror has shown so far is in the
+// database, so that an answer misses nothing the caller may have seen. It gives
+// up after a while or with ctx; behind is then the time up to which the
+// database is complete.
+func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	if j.house != nil {
+		want := j.house.View().Seq()
+		j.mu.Lock()
+		var w waiter
+		if j.seq < want {
+			w = waiter{want, make(chan struct{})}
+			j.waiters = append(j.waiters, w)
+		}
+		j.mu.Unlock()
+		if w.done != nil {
+			select {
+			case <-w.done:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+		}
+	}
+	j.mu.Lock()
+	j.settle(time.Now())
+	j.mu.Unlock()
+	if ferr := j.db.Flush(ctx); ferr != nil {
+		err = ferr
+	}
+	if err != nil {
+		behind = time.UnixMilli(j.durable.Load())
+		if j.durable.Load() == 0 {
+			behind = j.started
+		}
+	}
+	return behind, err
+}
+
+// seed looks up the last number kept of e before this start.
+func (j *Journal) seed(e *entity) {
+	e.seeded = true
+	var s string
+	where, arg := "en.eid = ? AND en.rid = ''", string(e.subject.id)
+	if e.subject.rid != "" {
+		where, arg = "en.rid = ?", e.subject.rid
+	}
+	// A missing row or a failing disk alike leave the entity without a last
+	// number: the next one is kept.
+	err := j.db.Reader().QueryRow(`SELECT ev.new FROM entity en JOIN event ev ON ev.entity = en.id
+		WHERE `+where+` AND ev.kind = 1 AND ev.new IS NOT NULL ORDER BY ev.at DESC, ev.id DESC LIMIT 1`, arg).Scan(&s)
+	if err != nil {
+		return
+	}
+	e.last, e.has = number(s)
+}

@@ -1,0 +1,197 @@
+package journal
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"hearth/internal/health"
+	"hearth/internal/store"
+)
+
+// The reasons of gaps that Hearth itself is the cause of.
+const (
+	reasonStopped = "Hearth was stopped"
+	reasonCrashed = "Hearth ended without warning (crash, kill or power cut)"
+	reasonWaiting = "not connected to Home Assistant yet"
+	reasonBehind  = "the journal could not keep up"
+)
+
+// detection is how long a dead link may go unnoticed: a ping every 30 s and
+// 5 s for its answer.
+const detection = 35 * time.Second
+
+// span is a row of the coverage table.
+type span struct {
+	since int64
+	id    int64
+}
+
+// startRow looks at how the last run ended, closes what it left open, and
+// begins this one.
+type startRow struct {
+	j       *Journal
+	now     int64
+	stopped *event // the gap since the last run; written only when there was one
+	waiting *event // the gap until the link is up
+}
+
+// Write is the row's part of a store transaction.
+func (s startRow) Write(tx *store.Tx) error {
+	var alive, clean int64
+	err := tx.QueryRow("SELECT alive, clean FROM mark WHERE id = 1").Scan(&alive, &clean)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if err == nil {
+		if _, err := tx.Exec("UPDATE coverage SET open = 0 WHERE open = 1"); err != nil {
+			return err
+		}
+		if _, err := tx.Exec("UPDATE event SET till = max(at, ?) WHERE kind = 6 AND kind <> 1 AND till IS NULL", alive); err != nil {
+			return err
+		}
+		s.stopped.at, s.stopped.till, s.stopped.what = min(alive, s.now), s.now, reasonStopped
+		if clean == 0 {
+			s.stopped.what = reasonCrashed
+		}
+		if err := s.stopped.Write(tx); err != nil {
+			return err
+		}
+	}
+	if err := s.waiting.Write(tx); err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO mark (id, alive, clean) VALUES (1, ?, 0)
+		ON CONFLICT (id) DO UPDATE SET alive = max(alive, excluded.alive), clean = 0`, s.now)
+	return err
+}
+
+// markRow says up to when everything that happened is on disk: it is written
+// after all of it.
+type markRow struct {
+	j     *Journal
+	alive int64
+	span  *span // the open coverage, nil without one
+	clean bool
+}
+
+// Write is the row's part of a store transaction.
+func (m markRow) Write(tx *store.Tx) error {
+	if m.span != nil {
+		if err := m.span.extend(tx, m.alive, !m.clean); err != nil {
+			return err
+		}
+	}
+	was := m.j.durable.Swap(m.alive)
+	tx.OnRollback(func() { m.j.durable.Store(was) })
+	_, err := tx.Exec("UPDATE mark SET alive = ?, clean = ? WHERE id = 1", m.alive, m.clean)
+	return err
+}
+
+// extend moves the end of a coverage row; the first time it makes the row.
+func (s *span) extend(tx *store.Tx, till int64, open bool) error {
+	till = max(till, s.since)
+	if s.id != 0 {
+		_, err := tx.Exec("UPDATE coverage SET till = ?, open = ? WHERE id = ?", till, open, s.id)
+		return err
+	}
+	r, err := tx.Exec("INSERT INTO coverage (since, till, open) VALUES (?, ?, ?)", s.since, till, open)
+	if err != nil {
+		return err
+	}
+	tx.OnRollback(func() { s.id = 0 })
+	s.id, err = r.LastInsertId()
+	return err
+}
+
+// spanRow closes a coverage row.
+type spanRow struct {
+	span *span
+	till int64
+	open bool
+}
+
+// Write is the row's part of a store transaction.
+func (r spanRow) Write(tx *store.Tx) error { return r.span.extend(tx, r.till, r.open) }
+
+// linkUp ends the gap and begins coverage.
+func (j *Journal) linkUp(at time.Time) {
+	ms := at.UnixMilli()
+	if j.gap != nil {
+		j.rows = append(j.rows, endRow{e: j.gap, till: max(ms, j.gap.at)})
+		j.gap = nil
+	}
+	if j.span == nil {
+		j.span = &span{since: ms}
+		j.rows = append(j.rows, spanRow{j.span, ms, true})
+	}
+}
+
+// linkDown ends coverage and begins a gap. A link that went silent was blind
+// before anybody noticed: then the gap begins with the last thing seen.
+func (j *Journal) linkDown(at time.Time, reason string) {
+	if reason == "" {
+		reason = "no reason given"
+	}
+	what := "no link to Home Assistant: " + reason
+	from := at
+	if silent(reason) && j.lastSeen.Before(at) {
+		from = at.Add(-detection)
+		if j.lastSeen.After(from) {
+			from = j.lastSeen
+		}
+	}
+	if j.span != nil {
+		ms := max(from.UnixMilli(), j.span.since)
+		j.rows = append(j.rows, spanRow{j.span, ms, false})
+		j.span = nil
+		j.gap = &event{j: j, at: ms, kind: kindGap, what: what}
+		j.rows = append(j.rows, j.gap)
+		return
+	}
+	if j.gap == nil {
+		j.gap = &event{j: j, at: from.UnixMilli(), kind: kindGap, what: what}
+		j.rows = append(j.rows, j.gap)
+	}
+}
+
+func silent(reason string) bool {
+	r := strings.ToLower(reason)
+	for _, word := range []string{"ping", "pong", "time out", "timeout", "timed out", "deadline", "no answer", "silent", "stall"} {
+		if strings.Contains(r, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// missed records changes that the stream dropped because the journal was too
+// slow: the gap reaches from the last one taken to the next one.
+func (j *Journal) missed(n uint64, next time.Time) {
+	j.counters.missed.Add(int64(n))
+	j.h.Light(health.StoreBehind, fmt.Sprintf("%d changes were dropped before %s", n, next.UTC().Format(time.RFC3339)))
+	from := j.lastAt
+	if from.IsZero() || from.After(next) {
+		from = next
+	}
+	j.rows = append(j.rows[:0], &event{j: j, at: from.UnixMilli(), till: next.UnixMilli(), kind: kindGap, n: int64(n),
+		what: fmt.Sprintf("%s: %d changes were not taken", reasonBehind, n)})
+	j.append(tally{})
+}
+
+// mark says on disk how far the journal has come. An idle house is marked once
+// a minute, so that idleness does not wear the disk.
+func (j *Journal) mark(now time.Time) {
+	if !j.unmarked && now.Sub(j.marked) < time.Minute {
+		return
+	}
+	alive := now
+	if n, oldest := j.waiting(); n > 0 && oldest.Before(alive) {
+		alive = oldest
+	}
+	if j.db.Append(markRow{j: j, alive: alive.UnixMilli(), span: j.span}) {
+		j.marked, j.unmarked = now, false
+	}
+}
