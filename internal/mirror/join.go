@@ -95,7 +95,7 @@ func sameRow(a, b *home.Entity) bool {
 		a.Platform == b.Platform && a.Device == b.Device && a.OwnArea == b.OwnArea &&
 		a.OwnName == b.OwnName && a.OriginalName == b.OriginalName && a.HasEntity == b.HasEntity &&
 		a.Category == b.Category && a.HiddenBy == b.HiddenBy && a.DisabledBy == b.DisabledBy &&
-		a.Class == b.Class && a.OrigClass == b.OrigClass && string(a.Options) == string(b.Options) &&
+		a.Class == b.Class && a.OrigClass == b.OrigClass && string(optionsOf(a.Options)) == string(optionsOf(b.Options)) &&
 		equalLists(a.Labels, b.Labels) && equalLists(a.Aliases, b.Aliases)
 }
 

@@ -142,11 +142,17 @@ func (w *Writer) kept(row home.Entity, id home.EntityID) *home.Entity {
 		row.Labels[i] = home.LabelID(in(string(l)))
 	}
 	row.Aliases = append([]string(nil), row.Aliases...)
-	row.Options = bytes.Clone(row.Options)
-	if len(row.Options) <= 2 {
-		row.Options = nil
-	}
+	row.Options = bytes.Clone(optionsOf(row.Options))
 	row.Name, row.Area, row.Floor = "", "", ""
 	row.UniqueID = strings.Clone(row.UniqueID)
 	return &row
+}
+
+// optionsOf is a row's options, nil when they say nothing.
+func optionsOf(raw []byte) []byte {
+	switch string(raw) {
+	case "", "{}", "null":
+		return nil
+	}
+	return raw
 }
