@@ -175,3 +175,9 @@ func jsonCopy(v any) any {
 	}
 	return out
 }
+
+// byName orders rows by name instead of by number.
+func byName(rows []any) []any {
+	slices.SortFunc(rows, func(a, b any) int { return cmp.Compare(text(object(a)["name"]), text(object(b)["name"])) })
+	return rows
+}
