@@ -129,7 +129,7 @@ type searchIn struct {
 	Area   string `json:"area,omitempty" jsonschema:"Only this area: id, name or alias"`
 	Floor  string `json:"floor,omitempty" jsonschema:"Only this floor: id, name or alias"`
 	Label  string `json:"label,omitempty" jsonschema:"Only with this label: id or name"`
-	Limit  int    `json:"limit,omitempty" jsonschema:"How many hits at most" default:"10" min:"1" max:"50"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"How many hits at most" default:"6" min:"1" max:"50"`
 }
 
 type searchOut struct {
@@ -168,7 +168,7 @@ func (b *Box) entitySearch(ctx context.Context, c tool.Caller, in searchIn) (sea
 		if !ok {
 			continue // gone since the index was read
 		}
-		r := v.row(e, s, []string{"name", "state", "area", "changed"})
+		r := v.row(e, s, []string{"name", "state", "area"})
 		r.Why = home.Clip(clean(h.Why), 160)
 		out.Items = append(out.Items, r)
 	}

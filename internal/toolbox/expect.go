@@ -16,6 +16,9 @@ func expectation(domain, service string, data map[string]json.RawMessage, s *hom
 	if domain == "homeassistant" {
 		domain = leaf
 	}
+	if leaf == "group" && (service == "turn_on" || service == "turn_off") { // members are out of sight
+		return home.Expect{Entity: s.ID, States: []string{service[len("turn_"):]}, Loose: service == "turn_on"}
+	}
 	x := &wish{data: data, s: s, Expect: home.Expect{Entity: s.ID, Assumed: attrTrue(s, "assumed_state")}}
 	known := false
 	if domain == leaf {

@@ -224,7 +224,9 @@ func serviceRowOf(s home.Service, full bool) serviceRow {
 			row.Type = k
 			break
 		}
-		if len(f.Example) > 0 && len(f.Example) <= 80 && json.Valid(f.Example) {
+		if text, ok := unquote(f.Example); ok { // Home Assistant writes examples as text
+			row.Example = home.Clip(clean(text), 80)
+		} else if len(f.Example) <= 80 && json.Valid(f.Example) {
 			row.Example = clean(string(f.Example))
 		}
 		r.Fields = append(r.Fields, row)

@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"hearth/internal/home"
@@ -21,13 +22,13 @@ type status struct {
 }
 
 type linkState struct {
-	Site      string `json:"site" jsonschema:"name of the system"`
-	Up        bool   `json:"up" jsonschema:"whether the live link stands"`
-	Reason    string `json:"reason,omitempty" jsonschema:"why it is down"`
-	Admin     string `json:"admin" jsonschema:"yes, no, or unknown before the first session"`
-	LatencyMS int64  `json:"latency_ms" jsonschema:"round trip of the last ping"`
-	Version   string `json:"version,omitempty" jsonschema:"version of Home Assistant"`
-	State     string `json:"state,omitempty" jsonschema:"what Home Assistant says of itself"`
+	Site      string  `json:"site" jsonschema:"name of the system"`
+	Up        bool    `json:"up" jsonschema:"whether the live link stands"`
+	Reason    string  `json:"reason,omitempty" jsonschema:"why it is down"`
+	Admin     string  `json:"admin" jsonschema:"yes, no, or unknown before the first session"`
+	LatencyMS float64 `json:"latency_ms" jsonschema:"round trip of the last ping"`
+	Version   string  `json:"version,omitempty" jsonschema:"version of Home Assistant"`
+	State     string  `json:"state,omitempty" jsonschema:"what Home Assistant says of itself"`
 }
 
 type mirrorState struct {
@@ -92,7 +93,7 @@ func (b *Box) hearthStatus(ctx context.Context, c tool.Caller, _ nothing) (statu
 	if b.Hass != nil {
 		link.Up, link.Reason = b.Hass.Online()
 		link.Reason = home.Clip(clean(link.Reason), 200)
-		link.LatencyMS = b.Hass.Latency().Milliseconds()
+		link.LatencyMS = math.Round(b.Hass.Latency().Seconds()*1e4) / 10
 		if admin, known := b.Hass.Admin(); known {
 			link.Admin = map[bool]string{true: "yes", false: "no"}[admin]
 		}
