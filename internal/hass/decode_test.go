@@ -413,7 +413,7 @@ func slowContext(raw json.RawMessage, p *home.Patch) error {
 }
 
 func object(raw []byte) (map[string]json.RawMessage, error) {
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '{' {
+	if raw = bytes.Trim(raw, " \t\r\n"); len(raw) == 0 || raw[0] != '{' {
 		return nil, errShape
 	}
 	var of map[string]json.RawMessage
