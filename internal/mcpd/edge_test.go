@@ -46,6 +46,7 @@ func callHeaders(name string) []string {
 // sixteen digits takes the long way.
 func TestShortWayAnswersLikeTheSDK(t *testing.T) {
 	h := newHouse(t, nil)
+	session := h.openSession(t)
 	for _, tc := range []struct{ name, tool, args string }{
 		{"an answer", "entity_get", `{"entity_id":"light.kitchen"}`},
 		{"text that needs quoting", "entity_list", `{"area":"kitchen"}`},
@@ -54,7 +55,7 @@ func TestShortWayAnswersLikeTheSDK(t *testing.T) {
 		{"arguments that are no object", "entity_get", `"light.kitchen"`},
 		{"null arguments", "house_overview", `null`},
 	} {
-		for _, era := range []string{"modern", "legacy"} {
+		for _, era := range []string{"modern", "legacy", "session"} {
 			t.Run(tc.name+" "+era, func(t *testing.T) {
 				var got [2]map[string]any
 				for i, id := range []string{"7", "1000000000000007"} {
@@ -62,6 +63,9 @@ func TestShortWayAnswersLikeTheSDK(t *testing.T) {
 					var head []string
 					if era == "modern" {
 						body, head = body+",META", callHeaders(tc.tool)
+					}
+					if era == "session" {
+						head = []string{headSession, session, headVersion, "2025-11-25"}
 					}
 					r := h.post(t, t.Context(), body+"}}", head...)
 					b, err := io.ReadAll(r.Body)
@@ -162,28 +166,58 @@ func (h *testHouse) listen(t *testing.T, id string) (*bufio.Reader, context.Canc
 	return in, cancel
 }
 
-func TestSessionsCancelledByNotification(t *testing.T) {
+// TestSessionCalls shows what ends a running call of a session: its client's
+// word and the session's end, on the short way and on the SDK's.
+func TestSessionCalls(t *testing.T) {
 	h := newHouse(t, nil)
-	id := h.openSession(t)
-	go func() {
-		r, err := http.NewRequest(http.MethodPost, h.url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"hold"}}`))
-		if err != nil {
-			return
+	for _, call := range []string{"9", "1000000000000009"} {
+		for _, end := range []string{"cancelled", "DELETE"} {
+			if end == "DELETE" && call != "9" {
+				continue // the SDK lets it finish, and the deadline ends it
+			}
+			t.Run(end+" "+call, func(t *testing.T) {
+				id := h.openSession(t)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					h.postQuietly(`{"jsonrpc":"2.0","id":`+call+`,"method":"tools/call","params":{"name":"hold"}}`, id)
+				}()
+				<-h.started
+				if end == "DELETE" {
+					r, err := http.NewRequest(http.MethodDelete, h.url+"/mcp", nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.Header.Set("Authorization", "Bearer actor-token")
+					r.Header.Set(headSession, id)
+					resp, err := http.DefaultClient.Do(r)
+					if err != nil || resp.StatusCode != http.StatusNoContent {
+						t.Errorf("%v %v", resp, err)
+					}
+				} else if r := h.post(t, t.Context(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+call+`}}`, headSession, id); r.StatusCode != http.StatusAccepted {
+					t.Errorf("status %d", r.StatusCode)
+				}
+				<-h.ended
+				<-done
+			})
 		}
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer actor-token")
-		r.Header.Set(headSession, id)
-		if resp, err := http.DefaultClient.Do(r); err == nil {
-			resp.Body.Close()
-		}
-	}()
-	<-h.started
-	r := h.post(t, t.Context(), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`, headSession, id)
-	if r.StatusCode != http.StatusAccepted {
-		t.Errorf("status %d", r.StatusCode)
 	}
-	<-h.ended
+}
+
+// postQuietly sends a message of a session from a goroutine and drops the answer.
+func (h *testHouse) postQuietly(body, session string) {
+	r, err := http.NewRequest(http.MethodPost, h.url+"/mcp", strings.NewReader(body))
+	if err != nil {
+		return
+	}
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer actor-token")
+	r.Header.Set(headSession, session)
+	if resp, err := http.DefaultClient.Do(r); err == nil {
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
 }
 
 // TestIdleSessionsEnd shows what counts as use: a request, and an open stream.

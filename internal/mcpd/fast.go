@@ -18,12 +18,11 @@ type toolCall struct {
 	Meta      map[string]json.RawMessage `json:"_meta"`
 }
 
-// short answers a plain tools/call that stands for itself, without the SDK's
-// session for one request, which costs half a megabyte of garbage and more
-// processor than the call. It takes only what is beyond doubt: one well-formed
-// call of a tool of the registry, with the headers its era asks for. For
-// anything else it reports false, having done nothing, and the SDK decides
-// what is wrong with it.
+// short answers a plain tools/call without the SDK, which decodes each message
+// many times over: up to half a megabyte of garbage, and more processor than
+// the call itself. It takes only what is beyond doubt: one well-formed call of a
+// tool of the registry, with the headers its era asks for. For anything else it
+// reports false, having done nothing, and the SDK decides what is wrong with it.
 func (s *Server) short(w *stream, r *http.Request, req *request) bool {
 	if req.msg.Method != "tools/call" || req.msg.Version != "2.0" || !plainID(req.msg.ID) ||
 		mediaType(r.Header.Get("Content-Type")) != "application/json" || !acceptsBoth(r.Header) || r.Header.Get("Last-Event-ID") != "" {

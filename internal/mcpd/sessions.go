@@ -1,6 +1,8 @@
 package mcpd
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -27,6 +29,14 @@ type session struct {
 	token string
 	open  int // requests and streams running now
 	last  time.Time
+	calls map[string]func() // cancel the calls on the short way, by id
+}
+
+// end cancels what a dropped session still runs.
+func (e *session) end() {
+	for _, cancel := range e.calls {
+		cancel()
+	}
 }
 
 // reserve takes one of the places for a session about to be opened.
@@ -79,11 +89,48 @@ func (t *sessions) leave(id string, now time.Time) {
 	}
 }
 
-// drop forgets a session.
+// begin notes a call on the short way, so that its client can cancel it; it
+// reports false where the session has ended or runs a call of that id.
+func (t *sessions) begin(id, call string, cancel func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok := t.m[id]
+	if !ok || e.calls[call] != nil {
+		return false
+	}
+	if e.calls == nil {
+		e.calls = map[string]func(){}
+	}
+	e.calls[call] = cancel
+	return true
+}
+
+// finish ends what begin began.
+func (t *sessions) finish(id, call string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok := t.m[id]; ok {
+		delete(e.calls, call)
+	}
+}
+
+// cancel cancels a call on the short way, if there is one of that id.
+func (t *sessions) cancel(id, call string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e, ok := t.m[id]; ok && e.calls[call] != nil {
+		e.calls[call]()
+	}
+}
+
+// drop forgets a session and cancels what it runs.
 func (t *sessions) drop(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.m, id)
+	if e, ok := t.m[id]; ok {
+		e.end()
+		delete(t.m, id)
+	}
 }
 
 // idle takes out the sessions nothing has used since before, all of them when
@@ -95,6 +142,7 @@ func (t *sessions) idle(before time.Time) []string {
 	for id, e := range t.m {
 		if before.IsZero() || e.open == 0 && e.last.Before(before) {
 			ids = append(ids, id)
+			e.end()
 			delete(t.m, id)
 		}
 	}
@@ -153,10 +201,33 @@ func (s *Server) serveSession(w *stream, r *http.Request, req *request) {
 		return
 	}
 	defer func() { s.sessions.leave(id, time.Now()) }()
-	s.stateful.ServeHTTP(w, r)
-	if r.Method == http.MethodDelete && w.status < 300 {
+	switch {
+	case r.Method == http.MethodDelete:
 		s.sessions.drop(id)
+	case req.msg.Method == "tools/call" && s.shortInSession(w, r, req):
+		return
+	case req.msg.Method == "notifications/cancelled":
+		var p struct {
+			ID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(req.msg.Params, &p) == nil {
+			s.sessions.cancel(id, string(p.ID))
+		}
 	}
+	s.stateful.ServeHTTP(w, r)
+}
+
+// shortInSession is the short way for a call of a session: it outlives its
+// connection, and ends when its client says so or the session ends.
+func (s *Server) shortInSession(w *stream, r *http.Request, req *request) bool {
+	session, call := r.Header.Get(headSession), string(req.msg.ID)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	if !s.sessions.begin(session, call, cancel) {
+		return false
+	}
+	defer s.sessions.finish(session, call)
+	return s.short(w, r.WithContext(ctx), req)
 }
 
 // closeSessions ends the SDK's sessions with these ids.

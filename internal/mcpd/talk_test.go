@@ -143,7 +143,7 @@ func (c *conversation) show(t *testing.T, r *http.Response) string {
 	fmt.Fprintln(&b, r.StatusCode)
 	var names []string
 	for name := range r.Header {
-		if !slices.Contains([]string{"Date", "Content-Length", "X-Request-Id", "X-Content-Type-Options", "Cache-Control", "X-Accel-Buffering", "Vary"}, name) {
+		if !slices.Contains([]string{"Date", "Content-Length", "X-Request-Id", "X-Content-Type-Options", "Cache-Control", "X-Accel-Buffering", "Vary", "Connection"}, name) {
 			names = append(names, name)
 		}
 	}
