@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,8 +27,9 @@ const (
 	pingEvery   = 30 * time.Second
 	pongWithin  = 5 * time.Second
 	readLimit   = 64 << 20
-	keepBuffer  = 1 << 20  // a larger read buffer is not kept
-	giveAway    = 32 << 10 // a result above this keeps the frame's memory instead of a copy
+	pieceSize   = 1 << 20   // a frame above this is gathered in pieces
+	keepBuffer  = pieceSize // a larger read buffer is not kept
+	giveAway    = 32 << 10  // a result above this keeps the frame's memory instead of a copy
 	writeWithin = 10 * time.Second
 )
 
@@ -247,25 +249,35 @@ func (s *session) read() error {
 	}
 }
 
-// frame reads one frame into buf, which grows as needed.
+// frame reads one frame into buf, which grows as needed. A large one is gathered
+// in pieces and put together once: doubling would need three times its size.
 func (s *session) frame(buf []byte) ([]byte, error) {
 	_, r, err := s.conn.Reader(s.ctx)
 	if err != nil {
 		return buf, err
 	}
+	var pieces [][]byte
 	for {
 		if len(buf) == cap(buf) {
-			buf = append(buf, make([]byte, max(4096, cap(buf)))...)[:len(buf)]
+			if cap(buf) < pieceSize {
+				buf = append(make([]byte, 0, max(4096, 2*cap(buf))), buf...)
+			} else {
+				pieces, buf = append(pieces, buf), make([]byte, 0, pieceSize)
+			}
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		s.lastByte.Store(time.Now().UnixNano())
+		if err == nil {
+			continue
+		}
+		if pieces != nil {
+			buf = slices.Concat(append(pieces, buf)...)
+		}
 		if errors.Is(err, io.EOF) {
-			return buf, nil
+			err = nil
 		}
-		if err != nil {
-			return buf, err
-		}
+		return buf, err
 	}
 }
 

@@ -190,23 +190,30 @@ func decode(kind string, raw []byte, out any) error {
 // allEntities reads the entity registry with everything a row has. The plain
 // list has neither aliases nor device classes, so it only gives the ids.
 func (k *keeper) allEntities(ctx context.Context) ([]home.Entity, error) {
+	ids, err := listed(ctx, k, entityIDs)
+	if err != nil {
+		return nil, err
+	}
+	rows, _, err := k.entries(ctx, ids)
+	var f *Failure
+	if errors.As(err, &f) && f.Code == "unknown_command" { // an older Home Assistant: rows without aliases
+		return listed(ctx, k, entityList)
+	}
+	return rows, err
+}
+
+// listed reads the plain list of the entity registry with read.
+func listed[T any](ctx context.Context, k *keeper, read func([]byte) ([]T, bool)) ([]T, error) {
 	const kind = "config/entity_registry/list"
 	raw, err := k.s.do(ctx, kind, nil)
 	if err != nil {
 		return nil, err
 	}
-	ids, ok := entityIDs(raw)
+	out, ok := read(raw)
 	if !ok {
 		return nil, home.Errorf(home.Internal, "Home Assistant's answer to %s is not a list of entities", kind)
 	}
-	rows, _, err := k.entries(ctx, ids)
-	var f *Failure
-	if errors.As(err, &f) && f.Code == "unknown_command" { // an older Home Assistant: rows without aliases
-		if rows, ok := entityList(raw); ok {
-			return rows, nil
-		}
-	}
-	return rows, err
+	return out, nil
 }
 
 // entries reads rows by id, some batches ahead.
