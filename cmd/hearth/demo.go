@@ -82,7 +82,7 @@ Three things to try, in another terminal:
 
   1. Ask:      %[3]s call entity_search --query kitchen
   2. Act, and ask why:
-               %[3]s call service_call --service light.turn_on --entity_id light.kitchen_lights
+               %[3]s call service_call --service light.turn_off --entity_id light.kitchen_lights
                %[3]s call journal_why --entity_id light.kitchen_lights
   3. Connect:  claude mcp add --transport http hearth http://%[1]s/mcp --header "Authorization: Bearer $(%[3]s token show)"
 

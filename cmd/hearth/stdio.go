@@ -1,8 +1,10 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"os"
+
+	"hearth/internal/daemon"
 )
 
 type stdioCommand struct{ settings }
@@ -10,9 +12,6 @@ type stdioCommand struct{ settings }
 // Run serves one MCP client on standard input and output: it joins the process
 // that owns the house, or becomes it. Nothing but MCP is written to standard output.
 func (s *stdioCommand) Run(a *app) error {
-	c, leave, err := a.enter(s.settings)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Stdio(a.ctx, os.Stdin, os.Stdout), leave())
+	enter := func(context.Context) (*daemon.Client, func() error, error) { return a.enter(s.settings) }
+	return (&daemon.Stdio{In: os.Stdin, Out: os.Stdout, Enter: enter}).Run(a.ctx)
 }

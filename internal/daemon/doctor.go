@@ -25,21 +25,26 @@ type Finding struct {
 	Detail string        `json:"detail"`
 	Remedy string        `json:"remedy,omitempty"`
 	Took   time.Duration `json:"took_ns,omitempty"`
-	Code   home.Code     `json:"-"`
+	Code   home.Code     `json:"error_code,omitempty"`
 }
 
 // Examine looks at the data directory, the configuration, the process that owns
 // it, the database and every hop to Home Assistant, in this order. It changes
-// nothing. Later looks go on where an earlier one failed, if they can.
+// nothing. Later looks go on where an earlier one failed, if they can. Where a
+// process runs, it tests the hops itself: with its own settings, from where it is.
 func Examine(ctx context.Context, src Sources) []Finding {
 	out := []Finding{examineDir(src.Data)}
 	l, err := Load(src)
-	out = append(out, examineConfig(l, err)...)
 	c, jerr := Join(ctx, src.Data)
+	if jerr == nil && err != nil && l.File == "" && len(src.Flags) == 0 {
+		out = append(out, Finding{Name: "config", OK: true, Detail: "no file; the running process was started with flags or variables"})
+	} else {
+		out = append(out, examineConfig(l, err)...)
+	}
 	switch {
 	case jerr == nil:
 		defer c.Close()
-		out = append(out, examineOwner(ctx, c)...)
+		return append(out, examineOwner(ctx, c)...)
 	case Holder(src.Data) != 0:
 		out = append(out, Finding{Name: "process", Code: home.Offline, Detail: fmt.Sprintf("process %d owns the data directory and does not answer", Holder(src.Data)), Remedy: "stop it and start Hearth again"})
 	default:
@@ -156,7 +161,11 @@ func examineOwner(ctx context.Context, c *Client) []Finding {
 		}
 		out = append(out, f)
 	}
-	return out
+	var hops []Finding
+	if err := c.get(ctx, "/hops", &hops); err != nil {
+		return append(out, Finding{Name: "process", Code: home.CodeOf(err), Detail: err.Error(), Remedy: "stop it and start Hearth again"})
+	}
+	return append(out, hops...)
 }
 
 func examineStore(ctx context.Context, dir string) Finding {

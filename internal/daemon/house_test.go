@@ -171,7 +171,7 @@ func TestHouse_RefusesWhatTheDoorRefuses(t *testing.T) {
 		want             home.Code
 	}{
 		{"an unknown tool", "entity_gte", `{}`, home.NotFound},
-		{"an unknown argument", "entity_get", `{"entity_idd":"light.bed_light"}`, home.Invalid},
+		{"an unknown argument", "entity_get", `{"entity_id":"light.bed_light","colour":"red"}`, home.Invalid},
 		{"an unknown entity", "entity_get", `{"entity_id":"light.nowhere"}`, home.NotFound},
 		{"broken arguments", "entity_get", `[`, home.Invalid},
 		{"a service that is not on the list", "service_call", `{"service":"homeassistant.restart"}`, home.Denied},

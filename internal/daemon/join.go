@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -109,102 +108,50 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader, ou
 	return nil
 }
 
-// Stdio joins in and out to the owner's MCP server until in ends and the last
-// answer came, or the owner leaves.
-func (c *Client) Stdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	conn, err := dialSocket(ctx, c.dir)
-	if err != nil {
-		return &home.Error{Code: home.Offline, Msg: "the owner of " + c.dir + " left", Hint: "try again", Err: err}
-	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	if _, err := io.WriteString(conn, "POST /stdio HTTP/1.1\r\nHost: hearth\r\nConnection: Upgrade\r\nUpgrade: "+upgrade+"\r\nContent-Length: 0\r\n\r\n"); err != nil {
-		return fmt.Errorf("join the owner: %w", err)
-	}
-	r := bufio.NewReader(conn)
-	a, err := http.ReadResponse(r, nil)
-	if err != nil {
-		return fmt.Errorf("join the owner: %w", err)
-	}
-	if a.StatusCode != http.StatusSwitchingProtocols {
-		defer a.Body.Close()
-		var f Failure
-		if err := json.NewDecoder(a.Body).Decode(&f); err != nil {
-			return home.Errorf(home.Internal, "the owner answered %s", a.Status)
-		}
-		return f.Err()
-	}
-	inEnded := make(chan error, 1)
-	// This goroutine ends with in; when the owner leaves first, the process ends
-	// with it, since a read from standard input cannot be interrupted.
-	go func() {
-		_, err := io.Copy(conn, in)
-		inEnded <- err
-		conn.(*net.UnixConn).CloseWrite()
-	}()
-	_, err = io.Copy(out, r)
-	select {
-	case <-inEnded:
-		return ctx.Err()
-	default:
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &home.Error{Code: home.Offline, Msg: "the process that owns the house stopped", Hint: "start the client again", Err: errors.Join(err, io.ErrUnexpectedEOF)}
-}
-
 // Enter joins the owner of o.Dir, or becomes the owner and joins itself, so
 // that there is one way to talk to the house. leave stops what was started and
-// waits for it.
+// waits for it. An owner that is just starting or stopping is waited for.
 func Enter(ctx context.Context, o Options) (c *Client, leave func() error, err error) {
-	if c, err = Join(ctx, o.Dir); err == nil {
-		return c, func() error { c.Close(); return nil }, nil
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for give := time.After(2 * drain); ; {
+		if c, err = Join(ctx, o.Dir); err == nil {
+			return c, func() error { c.Close(); return nil }, nil
+		}
+		c, leave, err = become(ctx, o)
+		if home.CodeOf(err) != home.Conflict {
+			return c, leave, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-give:
+			return nil, nil, err
+		case <-tick.C:
+		}
 	}
+}
+
+// become starts the house in this process and joins it.
+func become(ctx context.Context, o Options) (*Client, func() error, error) {
 	own, cancel := context.WithCancel(ctx)
 	started, done := make(chan struct{}), make(chan error, 1)
 	o.Quiet = true
 	o.Started = func(Status) { close(started) }
-	go func() { done <- Run(own, o) }()
+	go func() { done <- Run(own, o) }() // leave waits for it
+	leave := func() error {
+		cancel()
+		return <-done
+	}
 	select {
 	case <-started:
-		c, err = Join(ctx, o.Dir)
-		leave = func() error {
-			cancel()
-			return <-done
-		}
-		if err != nil {
-			return nil, nil, errors.Join(err, leave())
-		}
-		return c, leave, nil
-	case err = <-done:
+	case err := <-done:
 		cancel()
-	}
-	if home.CodeOf(err) != home.Conflict {
 		return nil, nil, err
 	}
-	// Somebody else became the owner between our two looks: it answers soon.
-	if c, jerr := joinSoon(ctx, o.Dir); jerr == nil {
-		return c, func() error { c.Close(); return nil }, nil
+	c, err := Join(ctx, o.Dir)
+	if err != nil {
+		return nil, nil, errors.Join(err, leave())
 	}
-	return nil, nil, err
-}
-
-func joinSoon(ctx context.Context, dir string) (*Client, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		c, err := Join(ctx, dir)
-		if err == nil {
-			return c, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-tick.C:
-		}
-	}
+	return c, leave, nil
 }

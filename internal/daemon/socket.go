@@ -121,6 +121,9 @@ func (r *rooms) serveSocket(l net.Listener, address string) func(context.Context
 			r.awaitLive(q.Context())
 			writeJSON(w, http.StatusOK, r.status(address))
 		})
+		mux.HandleFunc("GET /hops", func(w http.ResponseWriter, q *http.Request) {
+			writeJSON(w, http.StatusOK, hops(q.Context(), r.o.link()))
+		})
 		mux.HandleFunc("POST /call", answer(r.call))
 		mux.HandleFunc("POST /resync", func(w http.ResponseWriter, _ *http.Request) {
 			r.client.Resync()

@@ -73,7 +73,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 		return nil, fmt.Errorf("set up the link: %w", err)
 	}
 	r.client = client
-	r.house.SetFetch(client.States) // reads while the live map is down
+	r.house.SetFetch(r.fetch) // reads while the live map is down
 
 	r.journal = journal.New(journal.Config{Rules: c.Journal.Rules}, r.db, r.house, room(log, "journal"), r.health)
 	r.index = recall.New(r.house)
@@ -93,6 +93,15 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 		Sessions: c.MCP.Sessions, Hosts: c.MCP.Hosts, Origins: c.MCP.Origins, CacheMembers: c.MCP.CacheMembers, Version: o.Version,
 	}, r.registry, r.tokens, r.house, room(log, "mcpd"), r.health)
 	return r, nil
+}
+
+// fetch asks Home Assistant itself, unless it is known to be out of reach: a
+// read would wait for the link then, though the stored answer is at hand.
+func (r *rooms) fetch(ctx context.Context, ids []home.EntityID) ([]home.State, error) {
+	if c, lit := r.health.Has(health.HassOffline); lit {
+		return nil, home.Errorf(home.Offline, "%s", c.Text).WithHint("%s", c.Remedy)
+	}
+	return r.client.States(ctx, ids)
 }
 
 // sink is where the link reports: the mirror's one writer.
