@@ -50,22 +50,26 @@ func (x *Index) Run(ctx context.Context) error {
 	}
 }
 
-// catalog is the newest index. Only when there is none yet, or when nobody
-// runs Run, is it built here.
+// catalog is the newest index. Only when there is none yet, when it was built
+// before the house was known, or when nobody runs Run, is it built here.
 func (x *Index) catalog() *catalog {
-	c := x.now.Load()
-	if c != nil && (x.running.Load() || c.registry == x.house.View().Registry()) {
+	if c := x.now.Load(); x.usable(c, x.house.View()) {
 		return c
 	}
 	x.first.Lock()
 	defer x.first.Unlock()
 	v := x.house.View()
-	if c := x.now.Load(); c != nil && (x.running.Load() || c.registry == v.Registry()) {
+	c := x.now.Load()
+	if x.usable(c, v) {
 		return c
 	}
 	c = build(v)
 	x.now.Store(c)
 	return c
+}
+
+func (x *Index) usable(c *catalog, v *mirror.View) bool {
+	return c != nil && (c.registry == v.Registry() || x.running.Load() && len(c.docs) > 0)
 }
 
 // Query is a search. Domain, Area, Floor and Label narrow before ranking.
