@@ -3,6 +3,7 @@ package hass
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,7 +46,12 @@ func MakeUser(ctx context.Context, c Config, name, username, password string) (t
 		return token, userID, nil
 	}
 	if undo := d.removeUser(ctx, userID); undo != nil {
-		return token, userID, home.Wrap(home.Internal, fmt.Errorf("%w (and the half-made user %s could not be removed: %s)", err, quoted(name), undo), "make Hearth's user")
+		what, hint := problem(err)
+		why, _ := problem(undo)
+		return token, userID, &home.Error{
+			Code: home.CodeOf(err), Err: err, Hint: hint,
+			Msg: fmt.Sprintf("make Hearth's user: %s; and the half-made user %s could not be removed (%s): remove it in Home Assistant's settings", what, quoted(name), why),
+		}
 	}
 	return token, "", home.Wrap(home.Internal, err, "make Hearth's user")
 }
@@ -58,7 +64,11 @@ func (c *Client) open(ctx context.Context) (*dialogue, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
 		detail, remedy := problem(err)
-		return nil, &home.Error{Code: home.Offline, Msg: detail, Hint: remedy, Err: err}
+		e := &home.Error{Code: home.Offline, Msg: detail, Hint: remedy, Err: err}
+		if errors.As(err, new(errAuth)) {
+			e.Code, e.Hint = home.Denied, "give the token of an administrator, made on a profile page of Home Assistant"
+		}
+		return nil, e
 	}
 	return &dialogue{conn: conn}, nil
 }
