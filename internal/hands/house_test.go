@@ -139,7 +139,9 @@ func TestHouse_NoAnswer(t *testing.T) {
 		begun := time.Now()
 		off := home.Expect{Entity: "switch.decorative_lights", States: []string{"off"}}
 		res := do(ctx, step("switch.turn_off", off), nil, 2*time.Second)
-		if res.Outcome != home.Unclear || home.CodeOf(res.Err) != home.Timeout {
+		// The command may be stuck on this side of the wire or beyond it.
+		stuck := res.Outcome == home.Failed && home.CodeOf(res.Err) == home.Offline
+		if !stuck && (res.Outcome != home.Unclear || home.CodeOf(res.Err) != home.Timeout) {
 			t.Errorf("%+v", res)
 		}
 		if took := time.Since(begun); took > 45*time.Second {
