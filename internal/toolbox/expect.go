@@ -27,6 +27,11 @@ func expectation(domain, service string, data map[string]json.RawMessage, s *hom
 	if !known || len(x.States) == 0 && len(x.Attrs) == 0 {
 		return home.Expect{Entity: s.ID, Blind: true}
 	}
+	for k := range data {
+		if !x.seen[k] && k != "transition" && k != "code" {
+			x.Loose = true // asked, but nothing shows it: a colour, or a value that is none
+		}
+	}
 	return x.Expect
 }
 
@@ -35,6 +40,15 @@ type wish struct {
 	home.Expect
 	data map[string]json.RawMessage
 	s    *home.State
+	seen map[string]bool // keys of data that the expectation covers
+}
+
+// covers notes that the expectation shows whether a key of data was done.
+func (x *wish) covers(key string) {
+	if x.seen == nil {
+		x.seen = map[string]bool{}
+	}
+	x.seen[key] = true
 }
 
 func (x *wish) state(reached ...string) *wish { x.States = reached; return x }
@@ -59,16 +73,8 @@ func (x *wish) same(attribute, key string, within float64) {
 		v = raw(f)
 	}
 	x.attr(attribute, v)
+	x.covers(key)
 	x.Within = max(x.Within, within)
-}
-
-// loose marks the expectation as partial when data holds one of the keys.
-func (x *wish) loose(keys ...string) {
-	for _, k := range keys {
-		if _, ok := x.data[k]; ok {
-			x.Loose = true
-		}
-	}
 }
 
 func (x *wish) has(attribute string) bool { _, ok := attrNumber(x.s, attribute); return ok }
@@ -97,11 +103,6 @@ func (x *wish) onOff(domain, service string) bool {
 		}
 	default:
 		return false
-	}
-	for k := range x.data {
-		if k != "transition" && x.Attrs[k] == nil {
-			x.Loose = true
-		}
 	}
 	return true
 }
@@ -134,22 +135,20 @@ func (x *wish) light(service string) bool {
 	}
 	x.state("on")
 	if b, ok := brightnessOf(x.data); ok && can(x.s, "brightness") {
+		x.covers("brightness")
+		x.covers("brightness_pct")
 		if b <= 0 {
 			x.state("off")
 			return true
 		}
 		x.attr("brightness", raw(b))
-		x.Within = 3
-		x.loose("color_temp_kelvin") // one distance for both would be no check
-	} else if _, ok := x.data["color_temp_kelvin"]; ok && slices.Contains(attrTexts(x.s, "supported_color_modes"), "color_temp") {
+		x.Within = 3 // one distance for a temperature too would be no check
+	} else if slices.Contains(attrTexts(x.s, "supported_color_modes"), "color_temp") {
 		x.same("color_temp_kelvin", "color_temp_kelvin", 60)
-	} else {
-		x.loose("color_temp_kelvin")
 	}
-	if v, ok := x.data["effect"]; ok && can(x.s, "effect") {
-		x.attr("effect", v)
+	if can(x.s, "effect") {
+		x.same("effect", "effect", 0)
 	}
-	x.loose("rgb_color", "rgbw_color", "rgbww_color", "hs_color", "xy_color", "color_name", "white", "profile", "flash", "brightness_step", "brightness_step_pct")
 	return true
 }
 
@@ -243,6 +242,7 @@ func (x *wish) toText(keys ...string) {
 	for _, k := range keys {
 		if t, ok := unquote(x.data[k]); ok {
 			x.state(t)
+			x.covers(k)
 		}
 	}
 }
@@ -256,6 +256,7 @@ func (x *wish) fan(service string) bool {
 	case "turn_on", "set_percentage":
 		if p, ok := number(x.data["percentage"]); ok && p == 0 {
 			x.state("off")
+			x.covers("percentage")
 			return true
 		}
 		x.state("on")
@@ -307,6 +308,7 @@ func (x *wish) media(service string) bool {
 func (x *wish) helper(service string) bool {
 	switch service {
 	case "set_value":
+		x.covers("value")
 		f, isNumber := number(x.data["value"])
 		if t, ok := unquote(x.data["value"]); ok {
 			x.state(t)
@@ -332,6 +334,9 @@ func (x *wish) helper(service string) bool {
 		date, d := unquote(x.data["date"])
 		clock, c := unquote(x.data["time"])
 		both, b := unquote(x.data["datetime"])
+		for _, k := range []string{"date", "time", "datetime"} {
+			x.covers(k)
+		}
 		switch {
 		case b && len(both) == len("2006-01-02 15:04:05"):
 			x.state(both)

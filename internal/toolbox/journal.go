@@ -3,7 +3,6 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,8 +73,11 @@ type rowOut struct {
 	Trigger   home.EntityID   `json:"trigger,omitempty" jsonschema:"entity that triggered the run"`
 	User      string          `json:"user,omitempty" jsonschema:"person or user at the root"`
 	Outcome   string          `json:"outcome,omitempty" jsonschema:"what became of Hearth's own call"`
+	Message   string          `json:"message,omitempty" jsonschema:"why Hearth's own call failed"`
+	Call      string          `json:"call,omitempty" jsonschema:"id of Hearth's own call"`
 	Until     string          `json:"until,omitempty" jsonschema:"end of a gap"`
-	Count     int             `json:"count,omitempty" jsonschema:"how many entities a bulk row stands for"`
+	Count     int             `json:"count,omitempty" jsonschema:"how many targets, or entities of a bulk row"`
+	Removed   bool            `json:"removed,omitempty" jsonschema:"the entity went away"`
 	CaughtUp  bool            `json:"caught_up,omitempty" jsonschema:"found after a reconnect: the time may be late"`
 	ContextID string          `json:"context_id,omitempty" jsonschema:"for journal_why"`
 }
@@ -92,6 +94,7 @@ type queryOut struct {
 	From      string     `json:"from" jsonschema:"begin of the window"`
 	To        string     `json:"to" jsonschema:"end of the window"`
 	Total     int        `json:"total" jsonschema:"rows that fit in the window"`
+	AtLeast   bool       `json:"at_least,omitempty" jsonschema:"true when there are more than total: counting was stopped"`
 	Rows      []rowOut   `json:"rows,omitempty" jsonschema:"this page, newest first"`
 	Groups    []groupOut `json:"groups,omitempty" jsonschema:"with group_by: how many rows each group has"`
 	Truncated bool       `json:"truncated" jsonschema:"true when there is more: go on with next"`
@@ -132,10 +135,6 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 	if err != nil {
 		return queryOut{}, err
 	}
-	place, err := windowed(in, &q)
-	if err != nil {
-		return queryOut{}, err
-	}
 	ask := func(limit int) (queryOut, error) {
 		q := q
 		q.Limit = limit
@@ -143,12 +142,7 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 		if err != nil {
 			return queryOut{}, err
 		}
-		out := v.page(page, q)
-		if out.Next != "" {
-			place.Seq, place.Key = v.Seq(), fmt.Sprint(q.From.UnixMilli(), " ", q.To.UnixMilli(), " ", out.Next)
-			out.Next = place.String()
-		}
-		return out, nil
+		return v.page(page), nil
 	}
 	out, err := ask(in.Limit)
 	out.again = ask
@@ -163,25 +157,6 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 	return out, err
 }
 
-// windowed gives the cursor that the next page begins with. It holds the
-// journal's own and the window of the first page, so that "2h" means the same
-// two hours on every page.
-func windowed(in queryIn, q *journal.Query) (cursor, error) {
-	given := in.Cursor
-	in.Cursor, in.Limit = "", 0
-	hash := filterHash("journal_query", in)
-	at, err := parseCursor(given, hash)
-	if err != nil || given == "" {
-		return cursor{Filter: hash}, err
-	}
-	var from, to int64
-	if _, err := fmt.Sscan(at.Key, &from, &to, &q.Cursor); err != nil {
-		return at, home.Errorf(home.Invalid, "the cursor is damaged").WithHint("leave cursor out to begin again")
-	}
-	q.From, q.To = time.UnixMilli(from), time.UnixMilli(to)
-	return cursor{Filter: hash}, nil
-}
-
 func noJournal() error {
 	return home.Errorf(home.Offline, "there is no journal").WithHint("start Hearth with a data directory it can write")
 }
@@ -190,13 +165,15 @@ func noJournal() error {
 func (v sight) query(in queryIn) (q journal.Query, err error) {
 	q = journal.Query{
 		Pattern: in.Pattern, State: in.State, OldState: in.OldState, User: strings.TrimSpace(in.User), Text: in.Text, Context: in.Context,
-		GroupBy: in.GroupBy, Location: v.Location(), Now: v.b.now(), Domain: strings.ToLower(strings.TrimSpace(in.Domain)),
+		Cursor: in.Cursor, GroupBy: in.GroupBy, Location: v.Location(), Now: v.b.now(), Domain: strings.ToLower(strings.TrimSpace(in.Domain)),
 	}
 	for _, k := range in.Kinds {
 		q.Kinds = append(q.Kinds, journal.RowKind(k))
 	}
-	if q.From, q.To, err = v.clock().Window(in.From, in.To, 24*time.Hour); err != nil {
-		return q, err
+	if in.From != "" || in.To != "" {
+		if q.From, q.To, err = v.clock().Window(in.From, in.To, 24*time.Hour); err != nil {
+			return q, err
+		}
 	}
 	for _, s := range in.Entities {
 		id, err := v.past(s)
@@ -239,10 +216,10 @@ func (v sight) unknown(ids []home.EntityID) error {
 	return nil
 }
 
-func (v sight) page(p journal.Page, q journal.Query) queryOut {
+func (v sight) page(p journal.Page) queryOut {
 	loc := v.Location()
-	out := queryOut{Total: p.Total, Truncated: p.Truncated, Next: p.Next, Coverage: covered(p.Coverage, loc)}
-	out.From, out.To = v.at(q.From), v.at(q.To)
+	out := queryOut{Total: p.Total, AtLeast: p.AtLeast, Truncated: p.Truncated, Next: p.Next, Coverage: covered(p.Coverage, loc)}
+	out.From, out.To = out.Coverage.From, out.Coverage.To
 	for _, r := range p.Rows {
 		out.Rows = append(out.Rows, v.journalRow(r))
 	}
@@ -257,9 +234,9 @@ const rowTargets = 10
 func (v sight) journalRow(r journal.Row) rowOut {
 	out := rowOut{
 		At: v.at(r.At), Kind: string(r.Kind), Entity: r.Entity, Name: name(r.Name), Old: home.Clip(clean(r.Old), 120), New: home.Clip(clean(r.New), 120),
-		Attrs: brief(r.Attrs), What: home.Clip(clean(r.What), 200), Targets: first(r.Targets, rowTargets), More: max(0, len(r.Targets)-rowTargets),
+		Attrs: brief(r.Attrs), What: home.Clip(clean(r.What), 200), Targets: first(r.Targets, rowTargets), More: max(0, max(len(r.Targets), b2i(len(r.Targets) > 0)*r.Count)-rowTargets),
 		Data: brief(r.Data), Trigger: r.Trigger, User: name(r.User), Outcome: r.Outcome, Until: v.at(r.Until), Count: r.Count,
-		CaughtUp: r.CaughtUp, ContextID: r.Context.ID,
+		Message: home.Clip(clean(r.Message), 200), Call: r.Call, Removed: r.Removed, CaughtUp: r.CaughtUp, ContextID: r.Context.ID,
 	}
 	if slices.Equal(out.Targets, []home.EntityID{out.Entity}) {
 		out.Targets = nil

@@ -2,6 +2,8 @@ package toolbox
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 
 	"hearth/internal/home"
 	"hearth/internal/journal"
@@ -28,18 +30,19 @@ type whyOut struct {
 // nodeLine is one line of the tree of causes, without the parts of a row that a
 // tree does not need.
 type nodeLine struct {
-	Level     int           `json:"level" jsonschema:"0 is the root cause"`
-	Role      string        `json:"role" jsonschema:"cause, this, effect or sibling"`
-	At        string        `json:"at" jsonschema:"when"`
-	Kind      string        `json:"kind" jsonschema:"state, automation, script, service or hearth"`
-	Actor     string        `json:"actor,omitempty" jsonschema:"person, automation, script or integration behind it"`
-	Entity    home.EntityID `json:"entity_id,omitempty" jsonschema:"entity"`
-	Name      string        `json:"name,omitempty" jsonschema:"its name"`
-	Old       string        `json:"old,omitempty" jsonschema:"state before"`
-	New       string        `json:"new,omitempty" jsonschema:"state after"`
-	What      string        `json:"what,omitempty" jsonschema:"service, trigger or tool"`
-	Outcome   string        `json:"outcome,omitempty" jsonschema:"what became of Hearth's own call"`
-	ContextID string        `json:"context_id,omitempty" jsonschema:"its context"`
+	Level     int             `json:"level" jsonschema:"0 is the root cause"`
+	Role      string          `json:"role" jsonschema:"cause, this, effect or sibling"`
+	At        string          `json:"at" jsonschema:"when"`
+	Kind      string          `json:"kind" jsonschema:"state, automation, script, service or hearth"`
+	Actor     string          `json:"actor,omitempty" jsonschema:"person, automation, script or integration behind it"`
+	Entity    home.EntityID   `json:"entity_id,omitempty" jsonschema:"entity"`
+	Name      string          `json:"name,omitempty" jsonschema:"its name"`
+	Old       string          `json:"old,omitempty" jsonschema:"state before"`
+	New       string          `json:"new,omitempty" jsonschema:"state after"`
+	What      string          `json:"what,omitempty" jsonschema:"service, trigger or tool"`
+	Attrs     json.RawMessage `json:"attrs,omitempty" jsonschema:"attributes that changed and matter"`
+	Outcome   string          `json:"outcome,omitempty" jsonschema:"what became of Hearth's own call"`
+	ContextID string          `json:"context_id,omitempty" jsonschema:"its context, where it differs from that of the line above it in the tree"`
 }
 
 // whyLines is how many lines a tree shows.
@@ -77,26 +80,28 @@ func (b *Box) journalWhy(ctx context.Context, c tool.Caller, in whyIn) (whyOut, 
 		}
 	}
 	w, err := b.Journal.Why(ctx, v.sc, q)
-	if err != nil {
-		if home.CodeOf(err) == home.NotFound && q.Entity != "" {
-			if unknown := v.unknown([]home.EntityID{q.Entity}); unknown != nil {
-				return whyOut{}, unknown
-			}
+	if q.Entity != "" && (home.CodeOf(err) == home.NotFound || err == nil && w.Root == nil) {
+		if unknown := v.unknown([]home.EntityID{q.Entity}); unknown != nil {
+			return whyOut{}, unknown
 		}
+	}
+	if err != nil {
 		return whyOut{}, err
 	}
 	out := whyOut{
 		Summary: home.Clip(clean(w.Summary), 500), Tree: []nodeLine{}, Depth: w.Depth, Truncated: w.Truncated, Coverage: covered(w.Coverage, v.Location()),
 	}
-	for _, n := range first(w.Notes, 5) {
-		out.Notes = append(out.Notes, home.Clip(clean(n), 200))
+	for _, n := range w.Notes {
+		if !strings.HasPrefix(n, "the journal has a hole") && len(out.Notes) < 5 { // coverage says it already
+			out.Notes = append(out.Notes, home.Clip(clean(n), 200))
+		}
 	}
-	v.lines(&out, w.Root, 0)
+	v.lines(&out, w.Root, "", 0)
 	return out, nil
 }
 
 // lines writes the tree from its root down, each branch in whole before the next.
-func (v sight) lines(out *whyOut, n *journal.Node, level int) {
+func (v sight) lines(out *whyOut, n *journal.Node, above string, level int) {
 	if n == nil {
 		return
 	}
@@ -105,11 +110,18 @@ func (v sight) lines(out *whyOut, n *journal.Node, level int) {
 		return
 	}
 	r := n.Row
-	out.Tree = append(out.Tree, nodeLine{
+	line := nodeLine{
 		Level: level, Role: n.Role, At: v.at(r.At), Kind: string(r.Kind), Actor: name(n.Actor), Entity: r.Entity, Name: name(r.Name),
-		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome, ContextID: r.Context.ID,
-	})
+		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome,
+	}
+	if r.Context.ID != above {
+		line.ContextID = r.Context.ID
+	}
+	if len(r.Attrs) > 2 && len(r.Attrs) <= 300 {
+		line.Attrs = r.Attrs
+	}
+	out.Tree = append(out.Tree, line)
 	for _, c := range n.Children {
-		v.lines(out, c, level+1)
+		v.lines(out, c, r.Context.ID, level+1)
 	}
 }
