@@ -192,7 +192,7 @@ func (j *judging) sceneState(id home.EntityID, want any, a act) *home.Error {
 	if a.inside == "" && !j.sees(id) {
 		return j.noEntity(id)
 	}
-	r := &reach{j: j, a: a, seen: map[home.EntityID]bool{}}
+	r := &reach{j: j, a: a, seen: map[way]bool{}}
 	if err := r.add(id, true, ""); err != nil {
 		return err
 	}

@@ -132,6 +132,8 @@ func registries() *home.Registries {
 			row("lock.front", func(e *home.Entity) { e.Device = "d-lock"; e.OwnArea = "hall"; e.Labels = []home.LabelID{"all"} }),
 			row("switch.auto_unlock", on("d-lock")), row("select.lock_mode", on("d-lock")), row("number.relock", on("d-lock")), row("light.keypad", on("d-lock")),
 			row("light.hall", func(e *home.Entity) { e.OwnArea = "hall" }),
+			row("lock.shed", func(e *home.Entity) { e.Labels = []home.LabelID{"trap"} }),
+			row("switch.shed", func(e *home.Entity) { e.Labels = []home.LabelID{"trap"} }),
 			row("light.attic", func(e *home.Entity) { e.OwnArea = "attic" }), row("lock.attic", func(e *home.Entity) { e.OwnArea = "attic" }),
 			row("sensor.attic", func(e *home.Entity) { e.OwnArea = "attic" }),
 			row("cover.garage", func(e *home.Entity) { e.OrigClass = "garage"; e.OwnArea = "hall"; e.Device = "d-garage" }),
@@ -147,7 +149,7 @@ func registries() *home.Registries {
 		Devices: []home.Device{{ID: "d-lock", Name: "Front door lock", Area: "hall"}, {ID: "d-garage", Name: "Opener"}},
 		Areas:   []home.Area{{ID: "hall", Name: "Hall", Floor: "ground"}, {ID: "living", Name: "Living"}, {ID: "attic", Name: "Attic"}},
 		Floors:  []home.Floor{{ID: "ground", Name: "Ground"}},
-		Labels:  []home.Label{{ID: "all", Name: "All"}},
+		Labels:  []home.Label{{ID: "all", Name: "All"}, {ID: "trap", Name: "Trap"}},
 	}
 	for name := range scripts() {
 		regs.Entities = append(regs.Entities, row("script."+name, func(e *home.Entity) { e.UniqueID = name; e.Platform = "script" }))
@@ -157,6 +159,8 @@ func registries() *home.Registries {
 
 func patches() []home.Patch {
 	ps := []home.Patch{
+		shown("lock.shed", "locked", `{}`), shown("switch.shed", "off", `{"entity_id":["lock.shed"]}`),
+		shown("light.old_pair", "off", `{"entity_id":["light.a","light.long_gone"]}`),
 		shown("light.attic", "on", `{}`), shown("lock.attic", "locked", `{}`), shown("sensor.attic", "1", `{}`),
 		shown("light.a", "off", `{"friendly_name":"Lamp A"}`), shown("light.b", "on", `{}`), shown("light.secret", "off", `{"friendly_name":"Vault"}`),
 		shown("light.member", "off", `{}`), shown("light.keypad", "off", `{}`), shown("light.hall", "off", `{}`),

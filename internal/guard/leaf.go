@@ -17,8 +17,8 @@ func (j *judging) leaf(id home.EntityID, a act) *home.Error {
 		return err
 	}
 	row, state := j.v.Row(id), j.v.State(id)
-	if row == nil && state == nil && a.inside != "" {
-		return nil // Home Assistant passes over what does not exist
+	if row == nil && state == nil {
+		return nil // a dead member: Home Assistant passes over it; what is named was looked up before
 	}
 	if !j.mayTouch(id) {
 		return j.outOfSight(a)

@@ -16,12 +16,19 @@ type touched struct {
 	of    home.EntityID // the entity whose member it is, "" when Home Assistant addresses it itself
 }
 
-// reach collects what a call reaches, each entity once.
+// reach collects what a call reaches. An entity counts once as addressed and
+// once as another's member, since the two are judged differently.
 type reach struct {
 	j    *judging
 	a    act
-	seen map[home.EntityID]bool
+	seen map[way]bool
 	out  []touched
+}
+
+// way is how an entity is reached.
+type way struct {
+	id     home.EntityID
+	member bool
 }
 
 var registryID = regexp.MustCompile(`^[0-9a-f]{32}$`)
@@ -30,7 +37,7 @@ var registryID = regexp.MustCompile(`^[0-9a-f]{32}$`)
 // caller's sight, is an error for the caller's own call; inside a script Home
 // Assistant passes over it.
 func (j *judging) targets(a act) ([]touched, *home.Error) {
-	r := &reach{j: j, a: a, seen: map[home.EntityID]bool{}}
+	r := &reach{j: j, a: a, seen: map[way]bool{}}
 	named := 0
 	for _, text := range a.target.Entities {
 		for part := range strings.SplitSeq(string(text), ",") {
@@ -134,10 +141,10 @@ func (r *reach) add(id home.EntityID, named bool, of home.EntityID) *home.Error 
 	if err := r.j.look(); err != nil {
 		return err
 	}
-	if r.seen[id] {
+	if r.seen[way{id, of != ""}] {
 		return nil
 	}
-	r.seen[id] = true
+	r.seen[way{id, of != ""}] = true
 	if id.Domain() == "scene" {
 		r.out = append(r.out, touched{id, named, of}) // its members are judged by its body
 		return nil
