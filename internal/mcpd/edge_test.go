@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -238,7 +240,8 @@ func TestIdleSessionsEnd(t *testing.T) {
 		t.Errorf("the listening session answered %d", r.StatusCode)
 	}
 	hangUp()
-	for ids = nil; len(ids) == 0; ids = h.sessions.idle(later) { // until the server sees the closed stream
+	for ids = nil; len(ids) == 0; ids = h.sessions.idle(later) {
+		runtime.Gosched() // until the server sees the closed stream
 	}
 	h.closeSessions(ids)
 	if h.holds(quiet) || h.holds(listening) || h.sessions.count() != 0 {
@@ -332,12 +335,36 @@ func TestBrakeAnswers(t *testing.T) {
 	}
 }
 
+// TestLogKeepsSecretsOut looks for the token, the query and the body in the log.
+func TestLogKeepsSecretsOut(t *testing.T) {
+	h := newHouse(t, nil)
+	var log bytes.Buffer
+	h.log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	for _, bearer := range []string{"Bearer actor-token", "Bearer wrong-secret"} {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost/mcp?key=query-secret", strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"entity_get","arguments":{"entity_id":"body-secret"}}}`))
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", bearer)
+		h.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	}
+	for _, bad := range []string{"actor-token", "secret"} {
+		if strings.Contains(log.String(), bad) {
+			t.Errorf("%q is in the log:\n%s", bad, log.String())
+		}
+	}
+	for _, good := range []string{"id=req_", "rpc=tools/call", "status=200", "status=401", "wrong token"} {
+		if !strings.Contains(log.String(), good) {
+			t.Errorf("%q is not in the log:\n%s", good, log.String())
+		}
+	}
+}
+
 // TestCommentsOnASilentStream lets time pass over a stream nothing is said on.
 func TestCommentsOnASilentStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := httptest.NewRecorder()
 		s := newStream(rec, 20*time.Second)
-		s.stop = func() {}
 		s.Header().Set("Content-Type", "text/event-stream")
 		s.arm()
 		s.Header().Set("Content-Type", "application/json") // as the SDK does for an error

@@ -46,7 +46,7 @@ type rows struct {
 type nothing struct{}
 
 // newHouse serves the test's tools; c may be nil.
-func newHouse(t *testing.T, c *Config) *testHouse {
+func newHouse(t testing.TB, c *Config) *testHouse {
 	t.Helper()
 	if c == nil {
 		c = &Config{Sessions: true}

@@ -40,7 +40,7 @@ type stream struct {
 }
 
 func newStream(w http.ResponseWriter, every time.Duration) *stream {
-	return &stream{w: w, rc: http.NewResponseController(w), own: http.Header{}, every: every}
+	return &stream{w: w, rc: http.NewResponseController(w), own: http.Header{}, every: every, stop: func() {}}
 }
 
 // Header is the map handlers set headers in, until the first write.
@@ -133,6 +133,7 @@ func (s *stream) beat() {
 		s.head(http.StatusOK)
 	}
 	if s.put([]byte(":\n\n")) != nil || s.rc.Flush() != nil {
+		s.stop() // nobody reads, and a read may never tell
 		return
 	}
 	s.timer.Reset(s.every)
