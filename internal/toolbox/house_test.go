@@ -44,7 +44,13 @@ func service(name, target, response string, fields ...string) home.Service {
 	}
 	for _, f := range fields {
 		f, required := strings.CutSuffix(f, "!")
-		s.Fields = append(s.Fields, home.ServiceField{Name: f, Required: required, Description: f, Selector: json.RawMessage(`{"number":{"min":0}}`)})
+		selector := `{"text":null}`
+		for _, numeric := range []string{"brightness", "temperature", "position", "level", "value", "percentage", "kelvin", "transition"} {
+			if strings.Contains(f, numeric) {
+				selector = `{"number":{"min":0}}`
+			}
+		}
+		s.Fields = append(s.Fields, home.ServiceField{Name: f, Required: required, Description: f, Selector: json.RawMessage(selector)})
 	}
 	return s
 }

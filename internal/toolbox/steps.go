@@ -265,6 +265,11 @@ func (r *request) fields() error {
 	}
 	var missing []string
 	for _, f := range r.svc.Fields {
+		if v, ok := r.data[f.Name]; ok && hasMember(f.Selector, "number") {
+			if _, isNumber := number(v); !isNumber && string(v) != "null" {
+				return home.Errorf(home.Invalid, "%s wants a number in %s, not %s", r.name, f.Name, tool.Quote(string(v), 60)).WithHint("for example {%q: 40}", f.Name)
+			}
+		}
 		if _, ok := r.data[f.Name]; f.Required && !ok && f.Name != "entity_id" && r.name != "media_player.play_media" {
 			missing = append(missing, f.Name)
 		}
@@ -273,6 +278,16 @@ func (r *request) fields() error {
 		return home.Errorf(home.Invalid, "%s needs %s in data", r.name, strings.Join(missing, ", ")).WithHint("service_list with service %s explains its fields", r.name)
 	}
 	return nil
+}
+
+// hasMember reports whether an object has a member.
+func hasMember(object json.RawMessage, key string) bool {
+	for k := range members(object) {
+		if k == key {
+			return true
+		}
+	}
+	return false
 }
 
 // described reports whether the description of a service can be trusted to name

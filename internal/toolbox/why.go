@@ -42,6 +42,7 @@ type nodeLine struct {
 	What      string          `json:"what,omitempty" jsonschema:"service, trigger or tool"`
 	Attrs     json.RawMessage `json:"attrs,omitempty" jsonschema:"attributes that changed and matter"`
 	Outcome   string          `json:"outcome,omitempty" jsonschema:"what became of Hearth's own call"`
+	Call      string          `json:"call,omitempty" jsonschema:"id of Hearth's own call"`
 	ContextID string          `json:"context_id,omitempty" jsonschema:"its context, where it differs from that of the line above it in the tree"`
 }
 
@@ -112,7 +113,7 @@ func (v sight) lines(out *whyOut, n *journal.Node, above string, level int) {
 	r := n.Row
 	line := nodeLine{
 		Level: level, Role: n.Role, At: v.at(r.At), Kind: string(r.Kind), Actor: name(n.Actor), Entity: r.Entity, Name: name(r.Name),
-		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome,
+		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome, Call: r.Call,
 	}
 	if r.Context.ID != above {
 		line.ContextID = r.Context.ID

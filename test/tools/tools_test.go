@@ -45,7 +45,7 @@ func TestAct(t *testing.T) {
 	if text := r.call(t, "journal_query", `{"kinds":["hearth"]}`); !strings.Contains(text, "service_call") || strings.Count(text, `"kind":"hearth"`) < 8 {
 		t.Errorf("the journal does not show the calls: %s", home.Clip(text, 1500))
 	}
-	if text := r.call(t, "journal_why", `{"entity_id":"light.kitchen_lights"}`); !strings.Contains(text, "tester") {
+	if text := r.call(t, "journal_why", `{"entity_id":"light.kitchen_lights"}`); !strings.Contains(text, "tester") || !strings.Contains(text, `"call":"call_`) {
 		t.Errorf("why does not name the call: %s", home.Clip(text, 1500))
 	}
 }
