@@ -73,8 +73,8 @@ func (j *Journal) coverage(ctx context.Context, from, to, behind time.Time) (Cov
 	for _, g := range gaps {
 		gap := Gap{From: time.UnixMilli(max(g.from, lo)).UTC(), Reason: g.reason}
 		if !g.open {
-			if g.to <= lo && g.from < lo {
-				continue
+			if g.to <= g.from || g.to <= lo {
+				continue // closed at once, or it only touches the window
 			}
 			gap.To = time.UnixMilli(min(g.to, hi)).UTC()
 		}

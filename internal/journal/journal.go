@@ -37,6 +37,7 @@ type Journal struct {
 	}
 
 	mu       sync.Mutex // guards what follows
+	begun    bool
 	rows     []store.Row
 	entities map[home.EntityID]*entity
 	ring     ring
@@ -99,10 +100,15 @@ func (j *Journal) Run(ctx context.Context) error {
 	return err
 }
 
-// begin records how the last run ended.
+// begin records, once, how the last run ended. Whoever comes first does it, so
+// that no answer is given before the gap since then is known.
 func (j *Journal) begin(ctx context.Context) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.begun {
+		return
+	}
+	j.begun = true
 	ms := j.started.UnixMilli()
 	row := startRow{j: j, now: ms, stopped: &event{j: j, kind: kindGap}, waiting: &event{j: j, kind: kindGap, at: ms, what: reasonWaiting}}
 	j.gap = row.waiting
@@ -230,6 +236,7 @@ func (j *Journal) Lag() (waiting int, age time.Duration) {
 // up after a while or with ctx; behind is then the time up to which the
 // database is complete.
 func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
+	j.begin(ctx)
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	if j.house != nil {

@@ -51,6 +51,7 @@ func (r *rig) start(rules ...Rule) {
 	r.db = db
 	r.hs, r.w = mirror.New(mirror.Config{Site: "ha"}, nil, slog.New(slog.DiscardHandler), r.h)
 	r.j = New(Config{Rules: rules}, db, r.hs, nil, r.h)
+	r.j.started = r.now
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -181,6 +181,10 @@ func (r endRow) Write(tx *store.Tx) error {
 	if err := r.e.ensure(tx); err != nil {
 		return err
 	}
+	if r.e.kind == kindGap && r.n == 0 && r.till != 0 && r.till <= r.e.at {
+		_, err := tx.Exec("DELETE FROM event WHERE id = ?", r.e.id) // it ended as it began: no hole
+		return err
+	}
 	_, err := tx.Exec("UPDATE event SET till = ?, n = ? WHERE id = ?", zeroNull(r.till), zeroNull(r.n), r.e.id)
 	return err
 }
