@@ -2,6 +2,7 @@ package simhome
 
 import (
 	"encoding/base64"
+	"maps"
 	"slices"
 )
 
@@ -100,7 +101,7 @@ func accountCommands() map[string]command {
 		"config/auth/create":                        {admin: true, keys: "name! group_ids local_only", do: authCreate},
 		"config/auth_provider/homeassistant/create": {admin: true, keys: "user_id! username! password!", do: credentialCreate},
 		"person/list":                               {do: personList},
-		"http/config/promote":                       {admin: true, do: func(c *conn, r request) { c.result(r.id, nil) }},
+		"config/auth/delete":                        {admin: true, keys: "user_id!", do: authDelete},
 	}
 }
 
@@ -141,6 +142,27 @@ func authCreate(c *conn, r request) {
 	r.decode("local_only", &u.localOnly)
 	c.h.users = append(c.h.users, u)
 	c.result(r.id, map[string]any{"user": userJSON(u)})
+}
+
+func authDelete(c *conn, r request) {
+	h, id := c.h, r.text("user_id")
+	u := find(h.users, func(u *user) bool { return u.ID == id })
+	switch {
+	case id == c.user.ID:
+		c.fail(r.id, &fault{code: "no_delete_self", message: "Unable to delete your own account"})
+		return
+	case u == nil:
+		c.fail(r.id, &fault{code: "not_found", message: "User not found"})
+		return
+	}
+	h.users = slices.DeleteFunc(h.users, func(o *user) bool { return o == u })
+	maps.DeleteFunc(h.tokens, func(_ string, o *user) bool { return o == u })
+	for other := range h.conns {
+		if other.user == u {
+			other.end(errRevoked)
+		}
+	}
+	c.result(r.id, nil)
 }
 
 func credentialCreate(c *conn, r request) {

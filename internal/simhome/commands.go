@@ -74,28 +74,24 @@ var commands = sync.OnceValue(func() map[string]command {
 
 func coreCommands() map[string]command {
 	return map[string]command{
-		"ping":                             {do: func(c *conn, r request) { c.answer(pong(r.id)) }},
-		"supported_features":               {keys: "features!", do: supportedFeatures},
-		"get_states":                       {do: getStates},
-		"get_config":                       {do: func(c *conn, r request) { c.result(r.id, c.h.config) }},
-		"get_services":                     {do: func(c *conn, r request) { c.result(r.id, c.h.serviceTable()) }},
-		"subscribe_events":                 {keys: "event_type", do: subscribeEvents},
-		"unsubscribe_events":               {keys: "subscription!", do: unsubscribeEvents},
-		"subscribe_entities":               {keys: "entity_ids", do: subscribeEntities},
-		"call_service":                     {keys: "domain! service! target service_data return_response", do: callService},
-		"extract_from_target":              {keys: "target! expand_group primary_entities_only", do: extractFromTarget},
-		"validate_config":                  {admin: true, keys: "triggers conditions actions", do: validateConfig},
-		"automation/config":                {admin: true, keys: "entity_id!", do: bodyOf},
-		"script/config":                    {admin: true, keys: "entity_id!", do: bodyOf},
-		"search/related":                   {keys: "item_type! item_id!", do: searchRelated},
-		"homeassistant/expose_entity/list": {admin: true, do: exposeList},
+		"ping":                {do: func(c *conn, r request) { c.answer(pong(r.id)) }},
+		"supported_features":  {keys: "features!", do: supportedFeatures},
+		"get_states":          {do: getStates},
+		"get_config":          {do: func(c *conn, r request) { c.result(r.id, c.h.config) }},
+		"get_services":        {do: func(c *conn, r request) { c.result(r.id, c.h.serviceTable()) }},
+		"subscribe_events":    {keys: "event_type", do: subscribeEvents},
+		"unsubscribe_events":  {keys: "subscription!", do: unsubscribeEvents},
+		"subscribe_entities":  {keys: "entity_ids", do: subscribeEntities},
+		"call_service":        {keys: "domain! service! target service_data return_response", do: callService},
+		"extract_from_target": {keys: "target! expand_group primary_entities_only", do: extractFromTarget},
+		"automation/config":   {admin: true, keys: "entity_id!", do: bodyOf},
+		"script/config":       {admin: true, keys: "entity_id!", do: bodyOf},
 	}
 }
 
 func registryCommands() map[string]command {
 	return map[string]command{
 		"config/entity_registry/list":                  {keys: "", do: entityList},
-		"config/entity_registry/list_for_display":      {do: entityDisplay},
 		"config/entity_registry/get":                   {keys: "entity_id!", do: entityGet},
 		"config/entity_registry/get_entries":           {keys: "entity_ids!", do: entityEntries},
 		"config/entity_registry/update":                {admin: true, keys: "entity_id! aliases area_id categories device_class icon labels name new_entity_id disabled_by hidden_by options_domain options", do: entityUpdate},
@@ -218,26 +214,6 @@ func extractFromTarget(c *conn, r request) {
 		"missing_devices": x.missingDevices.sorted(), "missing_areas": x.missingAreas.sorted(),
 		"missing_floors": x.missingFloors.sorted(), "missing_labels": x.missingLabels.sorted(),
 	})
-}
-
-func exposeList(c *conn, r request) {
-	all := map[string]any{}
-	for _, e := range c.h.reg.entities {
-		if o, ok := e.Options["conversation"].(map[string]any); ok && o["should_expose"] == true {
-			all[e.EntityID] = map[string]bool{"conversation": true}
-		}
-	}
-	for id, s := range c.h.states {
-		if c.h.reg.byEntity[id] == nil && exposedByDefault(id) && s.attrs["restored"] == nil {
-			all[id] = map[string]bool{"conversation": true}
-		}
-	}
-	c.result(r.id, map[string]any{"exposed_entities": all})
-}
-
-// exposedByDefault is whether an entity without a registry row is exposed to assistants.
-func exposedByDefault(id string) bool {
-	return strings.Contains(" humidifier media_player scene ", " "+domainOf(id)+" ")
 }
 
 func domainOf(id string) string {

@@ -201,6 +201,6 @@ func (c *call) mediaAttr(id, key string, v any) *fault {
 func volumeStep(by float64) func(*call, string) *fault {
 	return func(c *call, id string) *fault {
 		v, _ := number(c.h.attrs(id)["volume_level"])
-		return c.mediaAttr(id, "volume_level", round3(min(1, max(0, v+by))))
+		return c.mediaAttr(id, "volume_level", min(1, max(0, v+by)))
 	}
 }

@@ -136,7 +136,11 @@ func timerStart(c *call, id string) *fault {
 		text, _ = h.attrs(id)["duration"].(string)
 	}
 	d := clock(text)
+	text = clockText(d)
 	m := h.mind(id)
+	if m.shown == nil {
+		m.shown = h.attrs(id)
+	}
 	m.stop++
 	run := m.stop
 	at := h.now()
@@ -144,7 +148,7 @@ func timerStart(c *call, id string) *fault {
 	h.fireJSON("timer.started", c.ctx, map[string]any{"entity_id": id})
 	h.after(d, func() {
 		if m.stop == run && h.value(id) == "active" {
-			h.show(id, "idle", timerRest(h.attrs(id), "finished"))
+			h.show(id, "idle", h.timerRest(id, "finished"))
 			h.fireJSON("timer.finished", h.newCause("", ""), map[string]any{"entity_id": id})
 		}
 	})
@@ -158,16 +162,20 @@ func timerCancel(c *call, id string) *fault {
 	}
 	h.mind(id).stop++
 	h.hold(id, c.ctx)
-	h.show(id, "idle", timerRest(h.attrs(id), "cancelled"))
+	h.show(id, "idle", h.timerRest(id, "cancelled"))
 	h.fireJSON("timer.cancelled", c.ctx, map[string]any{"entity_id": id})
 	return nil
 }
 
-func timerRest(attrs map[string]any, why string) map[string]any {
-	attrs = merged(attrs, map[string]any{"last_transition": why})
-	delete(attrs, "finishes_at")
-	delete(attrs, "remaining")
-	return attrs
+// timerRest is what a timer shows when it is over: its own duration again.
+func (h *House) timerRest(id, why string) map[string]any {
+	return merged(h.mind(id).shown, map[string]any{"last_transition": why})
+}
+
+// clockText writes a duration the way Python prints one.
+func clockText(d time.Duration) string {
+	s := int(d.Seconds())
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
 // clock reads a duration written as 0:45:00.

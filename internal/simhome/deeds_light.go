@@ -18,7 +18,7 @@ func lightDeeds() map[string]deed {
 		"fan.turn_on":         {each: fanOn, feature: 32},
 		"fan.turn_off":        {each: fanOff, feature: 16},
 		"fan.set_percentage":  {each: fanSpeed, feature: 1},
-		"fan.set_preset_mode": {each: fanPreset, feature: 8},
+		"fan.set_preset_mode": {each: fanPreset, feature: 9},
 		"fan.oscillate":       {each: fanAttr("oscillating", "oscillating"), feature: 2},
 		"fan.set_direction":   {each: fanAttr("direction", "direction"), feature: 4},
 		"fan.toggle": {feature: 48, each: func(c *call, id string) *fault {

@@ -304,3 +304,47 @@ func (c *conn) sendBatch(body []byte, ends []int, tail []byte) {
 	}
 	c.push(outgoing{data: append(frame, ']'), whole: true})
 }
+
+// Storm makes every entity unavailable and then available again with its
+// former value while the link stands, as when a radio mesh dies. It returns
+// how many state changes were sent.
+func (h *House) Storm() int {
+	h.mu.Lock()
+	h.settleFlood()
+	ids := slices.Clone(h.order)
+	was := make([]string, len(ids))
+	for i, id := range ids {
+		was[i] = h.states[id].value
+	}
+	h.mu.Unlock()
+	return h.sweep(ids, func(int) string { return "unavailable" }) + h.sweep(ids, func(i int) string { return was[i] })
+}
+
+// sweep gives each entity a new value, 256 at a time, and counts what changed.
+func (h *House) sweep(ids []string, value func(int) string) (n int) {
+	for from := 0; from < len(ids); from += maxJoined {
+		h.mu.Lock()
+		var body []byte
+		var ends []int
+		for i := from; i < min(from+maxJoined, len(ids)); i++ {
+			old := h.states[ids[i]]
+			if old == nil || old.value == value(i) {
+				continue
+			}
+			now := h.now()
+			s := &state{id: old.id, value: value(i), attrs: old.attrs, raw: old.raw, changed: now, updated: now, reported: now, ctx: h.newCause("", "")}
+			h.states[s.id] = s
+			body = appendDiff(append(body, `{"type":"event","event":`...), old, s)
+			ends = append(ends, len(body))
+			h.fire("state_changed", s.ctx, func(b []byte) []byte { return appendChange(b, s.id, old, s) })
+		}
+		for _, s := range h.subs {
+			if s.entities && s.only == nil && len(ends) > 0 {
+				s.conn.sendBatch(body, ends, s.tail)
+			}
+		}
+		n += len(ends)
+		h.mu.Unlock()
+	}
+	return n
+}

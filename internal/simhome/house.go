@@ -175,7 +175,7 @@ func (h *House) Now() time.Time {
 
 // now is the house's clock, later than anything that happened before.
 func (h *House) now() time.Time {
-	t := h.start.Add(time.Since(h.born)).UTC()
+	t := h.start.Add(time.Since(h.born)).UTC().Truncate(time.Microsecond)
 	if !t.After(h.last) {
 		t = h.last.Add(time.Microsecond)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -250,7 +251,9 @@ func (h *House) stopRun(id string) {
 	r := m.running
 	h.end(m, r, nil)
 	r.outcome = "cancelled"
-	h.show(id, "off", merged(h.attrs(id), map[string]any{"current": 0}))
+	attrs := merged(h.attrs(id), map[string]any{"current": 0})
+	delete(attrs, "last_action")
+	h.show(id, "off", attrs)
 }
 
 // runScript is the service named like the script: the call lasts as long as the run.
@@ -293,13 +296,14 @@ func (h *House) step(r *run, steps []map[string]any, path string, i int, done fu
 	switch {
 	case s["action"] != nil:
 		a := askOf(s, r.ctx)
-		t.result = map[string]any{"params": map[string]any{"domain": a.domain, "service": a.name, "service_data": a.data, "target": a.target}, "running_script": a.domain == "script"}
+		t.result = map[string]any{"params": map[string]any{"domain": a.domain, "service": a.name, "service_data": orNone(a.data), "target": orNone(a.target)}, "running_script": a.domain == "script"}
 		r.steps = append(r.steps, t)
 		h.call(a, func(_ map[string]any, f *fault) { next(f) })
 		return
 	case s["delay"] != nil:
 		d := delayOf(s["delay"])
 		t.result = map[string]any{"delay": d.Seconds(), "done": true}
+		h.lastAction(r, "delay "+clockText(d))
 		h.after(d, func() { next(nil) })
 	case s["if"] != nil:
 		var all []condition
@@ -338,4 +342,32 @@ func delayOf(v any) time.Duration {
 	sec, _ := number(m["seconds"])
 	minutes, _ := number(m["minutes"])
 	return time.Duration((sec + 60*minutes) * float64(time.Second))
+}
+
+// orNone makes a missing object an empty one, which JSON shows as {}.
+func orNone(m map[string]any) map[string]any {
+	if m == nil {
+		return map[string]any{}
+	}
+	return m
+}
+
+// bodyOf is automation/config and script/config.
+func bodyOf(c *conn, r request) {
+	domain, _, _ := strings.Cut(r.kind, "/")
+	m := c.h.runs[r.text("entity_id")]
+	if m == nil || m.domain != domain {
+		c.fail(r.id, &errNoEntity)
+		return
+	}
+	c.result(r.id, map[string]any{"config": m.raw})
+}
+
+// lastAction is what a script shows while it waits.
+func (h *House) lastAction(r *run, what string) {
+	for id, m := range h.runs {
+		if m.running == r && m.domain == "script" {
+			h.show(id, h.value(id), merged(h.attrs(id), map[string]any{"last_action": what}))
+		}
+	}
 }

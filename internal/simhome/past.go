@@ -52,13 +52,7 @@ func pastCommands() map[string]command {
 		"logbook/get_events":            {keys: "start_time! end_time entity_ids device_ids context_id", do: logbookEvents},
 		"trace/list":                    {admin: true, keys: "domain! item_id", do: traceList},
 		"trace/get":                     {admin: true, keys: "domain! item_id! run_id!", do: traceGet},
-		"recorder/info":                 {do: recorderInfo},
 	}
-}
-
-func recorderInfo(c *conn, r request) {
-	c.result(r.id, map[string]any{"backlog": 0, "db_in_default_location": true, "max_backlog": 65000,
-		"migration_in_progress": false, "migration_is_live": false, "recording": true, "thread_running": true})
 }
 
 // parseTime takes what Home Assistant's own parser takes of the forms Hearth sends.

@@ -123,43 +123,6 @@ func entityList(c *conn, r request) {
 	c.result(r.id, rows)
 }
 
-// entityDisplay is the short form the frontend reads.
-func entityDisplay(c *conn, r request) {
-	rows := []map[string]any{}
-	for _, e := range c.h.reg.entities {
-		if e.DisabledBy != nil {
-			continue
-		}
-		row := map[string]any{"ei": e.EntityID, "pl": e.Platform, "lb": e.Labels}
-		put := func(key string, v *string) {
-			if v != nil {
-				row[key] = *v
-			}
-		}
-		put("ai", e.AreaID)
-		put("di", e.DeviceID)
-		put("np", e.NextNamePart)
-		put("tk", e.TranslationKey)
-		put("ic", e.Icon)
-		switch deref(e.EntityCategory) {
-		case "config":
-			row["ec"] = 0
-		case "diagnostic":
-			row["ec"] = 1
-		}
-		if e.HiddenBy != nil {
-			row["hb"] = true
-		}
-		if e.Name != nil {
-			put("en", e.Name)
-		} else {
-			put("en", e.OriginalName)
-		}
-		rows = append(rows, row)
-	}
-	c.result(r.id, map[string]any{"entity_categories": map[string]string{"0": "config", "1": "diagnostic"}, "entities": rows})
-}
-
 var errNoEntity = fault{code: "not_found", message: "Entity not found"}
 
 func entityGet(c *conn, r request) {
@@ -194,9 +157,22 @@ func entityUpdate(c *conn, r request) {
 	}
 	old := *e
 	h.applyEntity(e, r)
-	changes := entityChanges(&old, e)
+	changes := rowChanges(&old, e)
+	if e.DeviceID == nil {
+		e.NextNamePart = nil
+		if e.AreaID != nil {
+			e.NextNamePart = ptr("area")
+		}
+	}
 	if len(changes) > 0 {
 		e.ModifiedAt = unix(h.now())
+		if l, ok := changes["aliases"].([]any); ok { // the computed name shows as 0 here
+			for i := range l {
+				if l[i] == nil {
+					l[i] = 0
+				}
+			}
+		}
 		data := map[string]any{"action": "update", "entity_id": e.EntityID, "changes": changes}
 		if old.EntityID != e.EntityID {
 			data["old_entity_id"] = old.EntityID
@@ -234,19 +210,6 @@ func (h *House) applyEntity(e *entityRow, r request) {
 		}
 		e.Options = options
 	}
-}
-
-// entityChanges are the old values of what differs, as the update event carries them.
-func entityChanges(old, now *entityRow) map[string]any {
-	was, is := map[string]any{}, map[string]any{}
-	json.Unmarshal(mustJSON(old), &was)
-	json.Unmarshal(mustJSON(now), &is)
-	for k, v := range was {
-		if same(v, is[k]) {
-			delete(was, k)
-		}
-	}
-	return was
 }
 
 // followRow makes states follow a row: a new id moves the state, a new name shows.

@@ -237,6 +237,7 @@ func labelDelete(c *conn, r request) {
 		return
 	}
 	h.reg.labels = slices.DeleteFunc(h.reg.labels, func(l *labelRow) bool { return l.ID == id })
+	h.fireJSON("label_registry_updated", h.newCause("", ""), map[string]any{"action": "remove", "label_id": id})
 	for _, e := range h.reg.entities {
 		if slices.Contains(e.Labels, id) {
 			old := e.Labels
@@ -244,6 +245,5 @@ func labelDelete(c *conn, r request) {
 			h.fireJSON("entity_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "entity_id": e.EntityID, "changes": map[string]any{"labels": old}})
 		}
 	}
-	h.fireJSON("label_registry_updated", h.newCause("", ""), map[string]any{"action": "remove", "label_id": id})
-	c.resultJSON(r.id, []byte(`"success"`))
+	c.result(r.id, nil)
 }

@@ -57,6 +57,9 @@ func (h *House) locked(do http.HandlerFunc) http.HandlerFunc {
 		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		if h.faults.refuse { // over a connection kept alive from before
+			panic(http.ErrAbortHandler)
+		}
 		do(w, r)
 		h.settle()
 	}
@@ -69,9 +72,7 @@ func (h *House) asUser(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !ok || h.tokens[token] == nil || h.faults.authInvalid {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.WriteHeader(http.StatusUnauthorized)
-			io.WriteString(w, "401: Unauthorized")
+			plain(w, 401, "401: Unauthorized")
 			return
 		}
 		do(w, r)
@@ -87,10 +88,14 @@ func (h *House) adminOnly(w http.ResponseWriter, r *http.Request) bool {
 	if h.caller(r).admin() {
 		return true
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(http.StatusUnauthorized)
-	io.WriteString(w, "401: Unauthorized")
+	plain(w, 401, "401: Unauthorized")
 	return false
+}
+
+func plain(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	io.WriteString(w, text)
 }
 
 func reply(w http.ResponseWriter, code int, v any) { replyRaw(w, code, mustJSON(v)) }
@@ -149,8 +154,16 @@ func (h *House) restCall(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 	}
 	h.mu.Lock()
-	if err != nil {
+	switch {
+	case err == nil:
+	case err.key == "service_lacks_response_request":
+		message(w, 400, "Service call requires responses but caller did not ask for responses. Add ?return_response to query parameters.")
+		return
+	case err.code == "service_validation_error":
 		message(w, 400, trimValidation(err.message))
+		return
+	default:
+		plain(w, 400, "400: Bad Request")
 		return
 	}
 	changed := []json.RawMessage{}
@@ -197,11 +210,10 @@ func (h *House) restTemplate(w http.ResponseWriter, r *http.Request) {
 	}
 	out, ok := h.template(in.Template)
 	if !ok {
-		message(w, 400, "Error rendering template: TemplateSyntaxError: unexpected end of template")
+		message(w, 400, "Error rendering template: TemplateSyntaxError: unexpected 'end of template'")
 		return
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	io.WriteString(w, out)
+	plain(w, 200, out)
 }
 
 // restBody is the stored body of an automation, script or scene by its own id.

@@ -200,7 +200,9 @@ func (h *House) call(a ask, done func(map[string]any, *fault)) {
 	h.past.note(event{kind: "call_service", at: h.last, ctx: a.ctx, domain: a.domain, name: a.name})
 	h.fireJSON("call_service", a.ctx, map[string]any{"domain": a.domain, "service": a.name, "service_data": data})
 	c := &call{h: h, svc: s, data: data, ctx: a.ctx, respond: a.respond, done: done, pending: 1, response: map[string]any{}}
-	c.err = c.run()
+	if f := c.run(); f != nil {
+		c.err = f
+	}
 	c.finish()
 }
 

@@ -3,6 +3,7 @@ package simhome
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"reflect"
 	"strconv"
 	"time"
@@ -158,6 +159,9 @@ func appendCauseDiff(b []byte, old, now cause) []byte {
 }
 
 func diffAttrs(old, now map[string]any) (added map[string]any, removed []string) {
+	if reflect.ValueOf(old).Pointer() == reflect.ValueOf(now).Pointer() {
+		return nil, nil
+	}
 	for k, v := range now {
 		if o, ok := old[k]; !ok || !same(o, v) {
 			if added == nil {
@@ -224,7 +228,8 @@ func unix(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 // appendISO writes t the way Python's isoformat does: microseconds, left out when zero.
 func appendISO(b []byte, t time.Time) []byte {
-	t = t.UTC().Round(time.Microsecond)
+	sec, frac := math.Modf(unix(t))
+	t = time.Unix(int64(sec), int64(math.RoundToEven(frac*1e6))*1000).UTC() // as Python makes a datetime of a float
 	if t.Nanosecond() == 0 {
 		return t.AppendFormat(b, "2006-01-02T15:04:05+00:00")
 	}
