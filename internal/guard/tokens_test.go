@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -77,6 +78,11 @@ func TestTokens_FirstStart(t *testing.T) {
 		if _, ok := tk.Verify(bad); ok {
 			t.Errorf("%.20q is let in", bad)
 		}
+	}
+	owned := openTokens(t, db, dir)
+	owned.owner = sha256.Sum256([]byte(first))
+	if _, ok := owned.Verify(first); ok {
+		t.Error("what is the owner's token opens MCP when it stands in the database")
 	}
 	again := openTokens(t, db, dir)
 	if d, ok := again.Verify(first); !ok || d != c || !again.Owner(owner) {
