@@ -60,11 +60,18 @@ func TestPlain(t *testing.T) {
 	t.Run("2026-07-28", func(t *testing.T) { s.conform(t, url, "2026-07-28", "baseline-2026.yml") })
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run("inspector "+era, func(t *testing.T) {
-			out, err := s.node(t, "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
-				"--cli", url, "--transport", "http", "--protocol-era", era, "--method", "tools/list", "--strict")
-			if err != nil || !strings.Contains(out, "house_overview") {
-				t.Errorf("%v\n%s", err, out)
+			inspect := func(want string, args ...string) {
+				t.Helper()
+				all := append([]string{"--cli", url, "--transport", "http", "--protocol-era", era, "--method"}, args...)
+				out, err := s.node(t, "@modelcontextprotocol/inspector/clients/launcher/build/index.js", all...)
+				if err != nil || !strings.Contains(out, want) {
+					t.Errorf("%v: %v\n%s", args, err, out)
+				}
 			}
+			inspect("house_overview", "tools/list", "--strict")
+			inspect("light.kitchen_lights", "tools/call", "--tool-name", "entity_search", "--tool-arg", "query=kitchen")
+			inspect("hearth://house", "resources/read", "--uri", "hearth://house")
+			inspect("light.kitchen_lights", "prompts/get", "--prompt-name", "house_report", "--prompt-args", "room=Kitchen")
 		})
 	}
 }
