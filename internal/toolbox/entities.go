@@ -241,17 +241,18 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 	if err != nil {
 		return listOut{}, err
 	}
-	part := fold(in.Name)
-	from, err := parseCursor(in.Cursor, filterHash("entity_list", []any{f, part}))
+	part := newPart(in.Name)
+	hash := filterHash("entity_list", []any{f, part.raw})
+	from, err := parseCursor(in.Cursor, hash)
 	if err != nil {
 		return listOut{}, err
 	}
 	if len(in.Fields) == 0 {
 		in.Fields = []string{"name", "state", "area"}
 	}
-	out := listOut{Stale: v.stale(), at: cursor{Filter: filterHash("entity_list", []any{f, part}), Seq: v.Seq()}}
+	out := listOut{Stale: v.stale(), at: cursor{Filter: hash, Seq: v.Seq()}}
 	for e, s := range v.Entities(v.sc, f) {
-		if s == nil || part != "" && !contains(e, part) {
+		if s == nil || part.raw != "" && !part.in(e) {
 			continue
 		}
 		if out.Total++; string(e.ID) <= from.Key || out.Truncated {
@@ -273,10 +274,19 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 	return out, nil
 }
 
-// contains reports whether an entity has a folded text in name, alias or id.
-func contains(e *home.Entity, part string) bool {
-	return strings.Contains(fold(e.Name), part) || strings.Contains(fold(string(e.ID)), part) ||
-		slices.ContainsFunc(e.Aliases, func(a string) bool { return strings.Contains(fold(a), part) })
+// parted is a text to look for in names and ids. Ids are compared as they are,
+// since folding every one of them would cost more than the rest of the walk.
+type parted struct{ folded, raw, id string }
+
+func newPart(s string) parted {
+	f := fold(s)
+	return parted{f, strings.ToLower(strings.TrimSpace(s)), strings.ReplaceAll(f, " ", "_")}
+}
+
+// in reports whether an entity has the text in id, name or alias.
+func (p parted) in(e *home.Entity) bool {
+	return strings.Contains(string(e.ID), p.raw) || p.id != "" && strings.Contains(string(e.ID), p.id) ||
+		p.folded != "" && (strings.Contains(fold(e.Name), p.folded) || slices.ContainsFunc(e.Aliases, func(a string) bool { return strings.Contains(fold(a), p.folded) }))
 }
 
 // emptyNote says what would not have been empty.

@@ -35,6 +35,8 @@ func TestGoldenAnswers(t *testing.T) {
 		{"list_histogram", "entity_list", `{}`, 1600},
 		{"list_lights", "entity_list", `{"domain":"light"}`, 900},
 		{"list_fields", "entity_list", `{"area":"Küche","fields":["name","labels","device","class","changed"]}`, 900},
+		{"list_name", "entity_list", `{"name":"KÜCHEN"}`, 300},
+		{"list_id", "entity_list", `{"name":"light.kit","fields":["name"]}`, 300},
 		{"list_nothing", "entity_list", `{"domain":"light","state":"On"}`, 300},
 		{"get", "entity_get", `{"entity_id":"light.kitchen_lights"}`, 1200},
 		{"get_attribute", "entity_get", `{"entity_id":"Kitchen Lights","attributes":["brightness","colour"]}`, 900},
@@ -253,5 +255,24 @@ func BenchmarkEntityGet(b *testing.B) {
 		if a := reg.Call(b.Context(), reader(), "entity_get", json.RawMessage(`{"entity_id":"light.kitchen_lights"}`)); a.Err != nil {
 			b.Fatal(a.Err)
 		}
+	}
+}
+
+// BenchmarkBigHouse runs each reading tool at its worst over 40,000 entities.
+func BenchmarkBigHouse(b *testing.B) {
+	box, w := testBox(b)
+	w.Apply(big(40_000))
+	reg := tool.NewRegistry(box.Tools()...)
+	for _, c := range [][2]string{
+		{"house_overview", `{}`}, {"hearth_status", `{}`}, {"entity_search", `{"query":"kichen lihgt"}`}, {"entity_list", `{}`},
+		{"entity_list", `{"state":"unavailable"}`}, {"entity_list", `{"name":"number 39"}`}, {"entity_list", `{"domain":"light","state":"ON"}`},
+		{"entity_get", `{"entity_id":"light.kitchen_lights"}`}, {"entity_get", `{"entity_id":"light.kichen_lights"}`}, {"area_list", `{}`}, {"device_list", `{}`}, {"service_list", `{"search":"volume"}`},
+	} {
+		b.Run(c[0]+strings.NewReplacer(`"`, "", "{", "", "}", "", " ", "_").Replace(c[1]), func(b *testing.B) {
+			for b.Loop() {
+				w.Apply(home.Report{Kind: home.ReportStates, At: t0, Patches: []home.Patch{state("sensor.beat", fmt.Sprint(b.Elapsed()), "")}}) // a new view each time
+				reg.Call(b.Context(), reader(), c[0], json.RawMessage(c[1]))
+			}
+		})
 	}
 }
