@@ -46,16 +46,19 @@ func (d *demoCommand) Run(a *app) error {
 	c.HA.URL, c.HA.Token = "http://"+l.Addr().String(), secret.New(house.HearthToken())
 	c.Listen = "127.0.0.1:" + strconv.Itoa(d.Port)
 
+	// The simulated house lives a little longer than Hearth, as a real one does.
+	living, die := context.WithCancel(context.WithoutCancel(a.ctx))
 	ctx, cancel := context.WithCancel(a.ctx)
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.Go(func() error {
-		if err := house.Serve(ctx, l); ctx.Err() == nil {
+		defer cancel()
+		if err := house.Serve(living, l); living.Err() == nil {
 			return fmt.Errorf("the simulated house stopped: %w", errors.Join(err, io.ErrUnexpectedEOF))
 		}
 		return nil
 	})
 	g.Go(func() error {
-		defer cancel() // the house lives as long as Hearth
+		defer die()
 		return daemon.Run(ctx, daemon.Options{Dir: dir, Config: c, Version: a.version, Log: log, Started: func(s daemon.Status) { d.welcome(a, dir, s) }})
 	})
 	return g.Wait()

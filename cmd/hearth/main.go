@@ -5,7 +5,7 @@
 // Standard output carries answers only; logs and complaints go to standard
 // error. The exit status is 0 when all went well, else that of the error's
 // code: 2 invalid, 3 not_found, 4 ambiguous, 5 denied, 6 offline, 7 conflict,
-// 8 timeout, 1 anything else.
+// 8 timeout, 1 anything else, 130 when a signal came first.
 package main
 
 import (
@@ -70,8 +70,10 @@ func run(ctx context.Context, args []string) int {
 func complain(err error) int {
 	var e *exit
 	switch {
-	case err == nil, errors.Is(err, context.Canceled):
+	case err == nil:
 		return 0
+	case errors.Is(err, context.Canceled): // a signal, before what was asked was done
+		return 130
 	case errors.As(err, &e): // told already
 		return e.status
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +29,7 @@ func (s *setupCommand) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	talk := &dialogue{in: bufio.NewReader(os.Stdin), person: !s.Yes && isTerminal(os.Stdin)}
+	talk := &dialogue{ctx: a.ctx, in: bufio.NewReader(os.Stdin), person: !s.Yes && isTerminal(os.Stdin)}
 	p, err := s.gather(dir, talk)
 	if err != nil {
 		return err
@@ -153,6 +154,7 @@ func (s *setupCommand) mayReplace(p daemon.Setup, talk *dialogue) error {
 // dialogue asks a person on the terminal; without one every question is an
 // error that names the flag.
 type dialogue struct {
+	ctx    context.Context // of the process: a signal ends a question
 	in     *bufio.Reader
 	person bool
 }
@@ -197,10 +199,26 @@ func (d *dialogue) yes(question string) (bool, error) {
 	return line == "" || line == "y" || line == "yes", err
 }
 
+// line reads one answer. A signal ends the wait, though not the read itself,
+// which ends with the process.
 func (d *dialogue) line() (string, error) {
-	line, err := d.in.ReadString('\n')
-	if errors.Is(err, io.EOF) && line != "" {
-		err = nil
+	type answer struct {
+		text string
+		err  error
 	}
-	return strings.TrimSpace(line), err
+	got := make(chan answer, 1)
+	go func() {
+		text, err := d.in.ReadString('\n')
+		got <- answer{text, err}
+	}()
+	select {
+	case a := <-got:
+		if errors.Is(a.err, io.EOF) && a.text != "" {
+			a.err = nil
+		}
+		return strings.TrimSpace(a.text), a.err
+	case <-d.ctx.Done():
+		fmt.Println()
+		return "", d.ctx.Err()
+	}
 }

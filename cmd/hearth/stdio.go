@@ -13,5 +13,9 @@ type stdioCommand struct{ settings }
 // that owns the house, or becomes it. Nothing but MCP is written to standard output.
 func (s *stdioCommand) Run(a *app) error {
 	enter := func(context.Context) (*daemon.Client, func() error, error) { return a.enter(s.settings) }
-	return (&daemon.Stdio{In: os.Stdin, Out: os.Stdout, Enter: enter}).Run(a.ctx)
+	err := (&daemon.Stdio{In: os.Stdin, Out: os.Stdout, Enter: enter}).Run(a.ctx)
+	if a.ctx.Err() != nil {
+		return nil // a signal is how clients end us
+	}
+	return err
 }

@@ -53,7 +53,7 @@ func listenTCP(addr string) (net.Listener, error) {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, &home.Error{Code: home.Conflict, Msg: "another program already listens on " + addr, Hint: "stop it, or choose another address with --listen 127.0.0.1:4664", Err: err}
+		return nil, &home.Error{Code: home.Conflict, Msg: "another program already listens on " + addr, Hint: "stop it, or choose another port: serve --listen 127.0.0.1:4664, demo --port 4664", Err: err}
 	case errors.Is(err, syscall.EACCES):
 		return nil, &home.Error{Code: home.Denied, Msg: "the system does not let us listen on " + addr, Hint: "choose a port above 1023 with --listen", Err: err}
 	}
