@@ -43,7 +43,7 @@ type nodeLine struct {
 	Attrs     json.RawMessage `json:"attrs,omitempty" jsonschema:"attributes that changed and matter"`
 	Outcome   string          `json:"outcome,omitempty" jsonschema:"what became of Hearth's own call"`
 	Call      string          `json:"call,omitempty" jsonschema:"id of Hearth's own call"`
-	ContextID string          `json:"context_id,omitempty" jsonschema:"its context, where it differs from that of the line above it in the tree"`
+	ContextID string          `json:"context_id,omitempty" jsonschema:"its context"`
 }
 
 // whyLines is how many lines a tree shows.
@@ -97,12 +97,12 @@ func (b *Box) journalWhy(ctx context.Context, c tool.Caller, in whyIn) (whyOut, 
 			out.Notes = append(out.Notes, home.Clip(clean(n), 200))
 		}
 	}
-	v.lines(&out, w.Root, "", 0)
+	v.lines(&out, w.Root, 0)
 	return out, nil
 }
 
 // lines writes the tree from its root down, each branch in whole before the next.
-func (v sight) lines(out *whyOut, n *journal.Node, above string, level int) {
+func (v sight) lines(out *whyOut, n *journal.Node, level int) {
 	if n == nil {
 		return
 	}
@@ -113,16 +113,13 @@ func (v sight) lines(out *whyOut, n *journal.Node, above string, level int) {
 	r := n.Row
 	line := nodeLine{
 		Level: level, Role: n.Role, At: v.at(r.At), Kind: string(r.Kind), Actor: name(n.Actor), Entity: r.Entity, Name: name(r.Name),
-		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome, Call: r.Call,
-	}
-	if r.Context.ID != above {
-		line.ContextID = r.Context.ID
+		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome, Call: r.Call, ContextID: r.Context.ID,
 	}
 	if len(r.Attrs) > 2 && len(r.Attrs) <= 300 {
 		line.Attrs = r.Attrs
 	}
 	out.Tree = append(out.Tree, line)
 	for _, c := range n.Children {
-		v.lines(out, c, r.Context.ID, level+1)
+		v.lines(out, c, level+1)
 	}
 }
