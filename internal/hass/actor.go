@@ -38,6 +38,7 @@ func (a *Actor) CallService(ctx context.Context, c home.ServiceCall) (home.Conte
 	if err != nil {
 		return home.Context{}, nil, notStarted(c, err)
 	}
+	a.c.count.calls.Add(1)
 	got := s.wait(ctx, sent)
 	switch {
 	case got.err != nil:

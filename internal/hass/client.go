@@ -25,6 +25,7 @@ type Client struct {
 	health  *health.Registry
 	latency atomic.Int64 // nanoseconds
 	frames  samples
+	count   counters
 	lastBad atomic.Int64 // when a frame last could not be read, Unix nanoseconds
 
 	mu      sync.Mutex
@@ -50,7 +51,7 @@ func New(c Config, log *slog.Logger, h *health.Registry) (*Client, *Actor, error
 	}
 	if c.Token.Empty() {
 		return nil, nil, home.Errorf(home.Invalid, "there is no token for Home Assistant").
-			WithHint("make a long-lived token on your profile page in Home Assistant and name its file in hass.token_file, or run hearth setup")
+			WithHint("make a long-lived token on your profile page in Home Assistant and name its file in ha.token_file, or run hearth setup")
 	}
 	transport, err := c.transport()
 	if err != nil {
@@ -64,14 +65,26 @@ func New(c Config, log *slog.Logger, h *health.Registry) (*Client, *Actor, error
 	}
 	client := &Client{
 		config: c, base: base, http: transport, log: log, health: h,
-		reason: "not connected yet", changed: make(chan struct{}),
+		reason: "not connected yet", changed: make(chan struct{}), count: newCounters(h),
 	}
 	if c.Insecure && base.Scheme == "https" {
-		const text = "any certificate is accepted, because hass.insecure is set: whoever sits between can read and change everything"
+		const text = "any certificate is accepted, because ha.insecure is set: whoever sits between can read and change everything"
 		h.Light(health.HassInsecure, text)
 		log.Error("the certificate of Home Assistant is not verified", "why", text, "host", base.Host)
 	}
 	return client, &Actor{c: client}, nil
+}
+
+// counters are those of the link, at hand so that the reader need not look them up.
+type counters struct {
+	frames, bad, differences, events, sessions, calls *atomic.Int64
+}
+
+func newCounters(h *health.Registry) counters {
+	return counters{
+		frames: h.Counter("hass.frames"), bad: h.Counter("hass.frames.bad"), differences: h.Counter("hass.differences"),
+		events: h.Counter("hass.events"), sessions: h.Counter("hass.sessions"), calls: h.Counter("hass.calls"),
+	}
 }
 
 // Online reports whether the session is authenticated, and the reason if not.
@@ -119,7 +132,7 @@ func (c *Client) BadFrames() []Sample { return c.frames.list() }
 
 // badFrame notes a message that could not be decoded.
 func (c *Client) badFrame(raw []byte, why string, at time.Time) {
-	n := c.health.Counter("hass.frames.bad").Add(1)
+	n := c.count.bad.Add(1)
 	c.frames.add(raw, why, at)
 	c.lastBad.Store(at.UnixNano())
 	c.health.Light(health.HassFrames, home.Clip("the last one was "+why+"; hearth doctor shows samples", maxWords))

@@ -40,18 +40,18 @@ func (c Config) base() (*url.URL, error) {
 	const hint = "write it as http://homeassistant.local:8123"
 	text := strings.TrimSpace(c.URL)
 	if text == "" {
-		return nil, home.Errorf(home.Invalid, "hass.url is empty").WithHint(hint)
+		return nil, home.Errorf(home.Invalid, "ha.url is empty").WithHint(hint)
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "":
-		return nil, home.Errorf(home.Invalid, "hass.url %s is not an address", quoted(text)).WithHint(hint)
+		return nil, home.Errorf(home.Invalid, "ha.url %s is not an address", quoted(text)).WithHint(hint)
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, home.Errorf(home.Invalid, "hass.url begins with %s", quoted(u.Scheme+"://")).WithHint("it must begin with http:// or https://; the WebSocket's address follows from it")
+		return nil, home.Errorf(home.Invalid, "ha.url begins with %s", quoted(u.Scheme+"://")).WithHint("it must begin with http:// or https://; the WebSocket's address follows from it")
 	case u.User != nil:
-		return nil, home.Errorf(home.Invalid, "hass.url holds a user name").WithHint("leave it out: Hearth uses a token")
+		return nil, home.Errorf(home.Invalid, "ha.url holds a user name").WithHint("leave it out: Hearth uses a token")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, home.Errorf(home.Invalid, "hass.url %s holds a query", quoted(text)).WithHint(hint)
+		return nil, home.Errorf(home.Invalid, "ha.url %s holds a query", quoted(text)).WithHint(hint)
 	}
 	u.Path = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/api/websocket"), "/api")
 	return u, nil
@@ -63,17 +63,17 @@ func (c Config) tls() (*tls.Config, error) {
 	if c.CAFile == "" {
 		return t, nil
 	}
-	const hint = "hass.ca_file must name a readable file with certificates in PEM form"
+	const hint = "ha.ca_file must name a readable file with certificates in PEM form"
 	text, err := os.ReadFile(c.CAFile)
 	if err != nil {
-		return nil, (&home.Error{Code: home.Invalid, Msg: "hass.ca_file cannot be read: " + err.Error(), Err: err}).WithHint(hint)
+		return nil, (&home.Error{Code: home.Invalid, Msg: "ha.ca_file cannot be read: " + err.Error(), Err: err}).WithHint(hint)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, home.Errorf(home.Invalid, "hass.ca_file %s holds no certificate", quoted(c.CAFile)).WithHint(hint)
+		return nil, home.Errorf(home.Invalid, "ha.ca_file %s holds no certificate", quoted(c.CAFile)).WithHint(hint)
 	}
 	t.RootCAs = pool
 	return t, nil

@@ -86,10 +86,10 @@ func (c *Client) authenticate(ctx context.Context, conn *websocket.Conn) error {
 func greet(ctx context.Context, conn *websocket.Conn) (version string, err error) {
 	var h hello
 	if err := wsjson.Read(ctx, conn, &h); err != nil {
-		return "", hopError{cause{"websocket", "the WebSocket broke before the greeting: " + plain(err).Error(), "check that hass.url leads to Home Assistant and that a proxy in between lets WebSockets through"}, err}
+		return "", hopError{cause{"websocket", "the WebSocket broke before the greeting: " + plain(err).Error(), "check that ha.url leads to Home Assistant and that a proxy in between lets WebSockets through"}, err}
 	}
 	if h.Type != "auth_required" {
-		return "", hopError{cause{"websocket", fmt.Sprintf("the WebSocket greets with %s, not auth_required", quoted(h.Type)), "check that hass.url leads to Home Assistant"}, errors.New("no auth_required")}
+		return "", hopError{cause{"websocket", fmt.Sprintf("the WebSocket greets with %s, not auth_required", quoted(h.Type)), "check that ha.url leads to Home Assistant"}, errors.New("no auth_required")}
 	}
 	return h.Version, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hearth/internal/health"
 	"hearth/internal/home"
 )
 
@@ -466,7 +467,8 @@ func BenchmarkFrame(b *testing.B) {
 	for _, n := range []int{1, 256} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			frame := coalesced(n, 7)
-			s := &session{c: &Client{}, subs: map[int64]subscription{7: {states: true}}, flow: flow{sink: func(home.Report) {}, decoder: newDecoder()}}
+			n0 := newCounters(&health.Registry{})
+			s := &session{c: &Client{count: n0}, subs: map[int64]subscription{7: {states: true}}, flow: flow{sink: func(home.Report) {}, decoder: newDecoder(), count: n0}}
 			s.keeper = newKeeper(s)
 			b.SetBytes(int64(len(frame)))
 			b.ReportAllocs()

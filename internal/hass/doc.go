@@ -28,6 +28,10 @@
 //
 // Attributes in reports and states are raw: the mirror strips them.
 //
+// Counters in health: hass.sessions, hass.frames, hass.frames.bad,
+// hass.differences (patches of live states), hass.events (reported ones) and
+// hass.calls (service calls that left).
+//
 // A small example:
 //
 //	client, actor, err := hass.New(hass.Config{URL: "http://homeassistant.local:8123", Token: token}, log, &conditions)

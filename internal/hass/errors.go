@@ -97,25 +97,25 @@ func explain(err error, scheme, host string) cause {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &dns):
-		return cause{"dns", fmt.Sprintf("the name %s cannot be resolved", dns.Name), "check the host name in hass.url, or write the address itself"}
+		return cause{"dns", fmt.Sprintf("the name %s cannot be resolved", dns.Name), "check the host name in ha.url, or write the address itself"}
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"), isRecordError(err):
-		return cause{"tls", "the other side speaks http, not https", "write http:// instead of https:// in hass.url"}
+		return cause{"tls", "the other side speaks http, not https", "write http:// instead of https:// in ha.url"}
 	case certificate(err) != "":
-		return cause{"tls", certificate(err), "set hass.ca_file to the certificate that signed it, use the name the certificate is for, or set hass.insecure: true if you accept the risk"}
+		return cause{"tls", certificate(err), "set ha.ca_file to the certificate that signed it, use the name the certificate is for, or set ha.insecure: true if you accept the risk"}
 	case strings.Contains(text, "malformed HTTP"):
-		return cause{"http", "the other side does not speak http", "it may want https:// in hass.url; check the port too (Home Assistant's own is 8123)"}
+		return cause{"http", "the other side does not speak http", "it may want https:// in ha.url; check the port too (Home Assistant's own is 8123)"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return cause{"tcp", fmt.Sprintf("nothing listens on %s", host), "check that Home Assistant runs and that the port in hass.url is right (Home Assistant's own is 8123)"}
+		return cause{"tcp", fmt.Sprintf("nothing listens on %s", host), "check that Home Assistant runs and that the port in ha.url is right (Home Assistant's own is 8123)"}
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return cause{"tcp", fmt.Sprintf("there is no way to %s", host), "check the network and the address in hass.url"}
+		return cause{"tcp", fmt.Sprintf("there is no way to %s", host), "check the network and the address in ha.url"}
 	case isTimeout(err):
-		return cause{"tcp", fmt.Sprintf("%s does not answer in time", host), "check the address in hass.url, the network and the firewall"}
+		return cause{"tcp", fmt.Sprintf("%s does not answer in time", host), "check the address in ha.url, the network and the firewall"}
 	case scheme == "http" && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || strings.Contains(text, "EOF")):
-		return cause{"http", fmt.Sprintf("%s closed the connection without an answer", host), "it may want https:// in hass.url"}
+		return cause{"http", fmt.Sprintf("%s closed the connection without an answer", host), "it may want https:// in ha.url"}
 	case errors.As(err, &op):
-		return cause{"tcp", op.Error(), "check the address and the port in hass.url"}
+		return cause{"tcp", op.Error(), "check the address and the port in ha.url"}
 	}
-	return cause{"http", home.Clip(text, maxWords), "check hass.url"}
+	return cause{"http", home.Clip(text, maxWords), "check ha.url"}
 }
 
 func isTimeout(err error) bool {
@@ -150,15 +150,15 @@ func certificate(err error) string {
 func statusCause(r *http.Response) cause {
 	switch at := r.Header.Get("Location"); {
 	case at != "" && r.StatusCode >= 300 && r.StatusCode < 400:
-		return cause{"http", fmt.Sprintf("the answer is a redirect to %s", quoted(at)), "write the address it leads to in hass.url"}
+		return cause{"http", fmt.Sprintf("the answer is a redirect to %s", quoted(at)), "write the address it leads to in ha.url"}
 	case r.StatusCode == http.StatusBadRequest:
-		return cause{"http", "the other side answers 400 Bad Request", "it may want https:// in hass.url, or a proxy in between is not among Home Assistant's trusted_proxies"}
+		return cause{"http", "the other side answers 400 Bad Request", "it may want https:// in ha.url, or a proxy in between is not among Home Assistant's trusted_proxies"}
 	case r.StatusCode == http.StatusForbidden:
 		return cause{"http", "the other side answers 403 Forbidden", "Home Assistant may have banned this address after wrong passwords: look into its ip_bans.yaml"}
 	case r.StatusCode == http.StatusNotFound:
-		return cause{"http", "there is no Home Assistant under this address (404)", "check the address, the port and the path in hass.url"}
+		return cause{"http", "there is no Home Assistant under this address (404)", "check the address, the port and the path in ha.url"}
 	case r.StatusCode >= 500:
 		return cause{"http", fmt.Sprintf("the other side answers %s", r.Status), "Home Assistant may be starting, or the proxy before it cannot reach it"}
 	}
-	return cause{"http", fmt.Sprintf("the other side answers %s", r.Status), "check that hass.url leads to Home Assistant"}
+	return cause{"http", fmt.Sprintf("the other side answers %s", r.Status), "check that ha.url leads to Home Assistant"}
 }

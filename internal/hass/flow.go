@@ -2,6 +2,7 @@ package hass
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hearth/internal/home"
@@ -12,17 +13,18 @@ import (
 // before the full state are then dropped, since the full state contains them;
 // everything else follows the snapshot.
 type flow struct {
-	sink    func(home.Report)
-	decoder *decoder  // the reader's
-	at      time.Time // when the frame in hand was read; the reader's
+	sink     func(home.Report)
+	released atomic.Bool // a snapshot went out; no lock, since the sink may ask for it
+	decoder  *decoder    // the reader's
+	count    counters
+	at       time.Time // when the frame in hand was read; the reader's
 
-	mu       sync.Mutex // held while the sink works
-	holding  bool
-	released bool // a snapshot went out
-	held     []home.Report
-	fullID   int64             // the subscription whose next event is the full state
-	full     chan []home.Patch // takes that state
-	live     int64             // the subscription that gives the states
+	mu      sync.Mutex // held while the sink works
+	holding bool
+	held    []home.Report
+	fullID  int64             // the subscription whose next event is the full state
+	full    chan []home.Patch // takes that state
+	live    int64             // the subscription that gives the states
 }
 
 // begin starts a frame.
@@ -70,6 +72,7 @@ func (f *flow) becomeFull(index int) {
 // flush reports the differences of the frame so far.
 func (f *flow) flush() {
 	if patches := f.decoder.take(); patches != nil {
+		f.count.differences.Add(int64(len(patches)))
 		f.emit(home.Report{Kind: home.ReportStates, At: f.at, Patches: patches})
 	}
 }
@@ -77,6 +80,7 @@ func (f *flow) flush() {
 // event reports an event after the differences that stood before it.
 func (f *flow) event(e *home.Event) {
 	f.flush()
+	f.count.events.Add(1)
 	f.emit(home.Report{Kind: home.ReportEvent, At: f.at, Event: e})
 }
 
@@ -119,15 +123,12 @@ func (f *flow) release(first ...home.Report) {
 		f.sink(r)
 		f.held[i] = home.Report{}
 	}
-	f.held, f.holding, f.released = nil, false, true
+	f.held, f.holding = nil, false
+	f.released.Store(true)
 }
 
 // begun reports whether a snapshot ever went out.
-func (f *flow) begun() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.released
-}
+func (f *flow) begun() bool { return f.released.Load() }
 
 // abandon is called when the session is over: what happened during a snapshot
 // that never came is still reported, differences to a state nobody has are not.

@@ -41,13 +41,14 @@ type keeper struct {
 	bodies *bodies
 	wake   chan struct{} // takes one
 
-	mu       sync.Mutex
-	dirty    [lists]bool
-	touched  map[home.EntityID]bool          // rows of the entity registry to read again
-	renamed  map[home.EntityID]home.EntityID // old id → new id
-	urgent   bool                            // do not gather: a rename must not wait
-	want     bool                            // a fresh snapshot
-	wantedAt time.Time                       // when a broken frame last asked for one
+	mu      sync.Mutex
+	dirty   [lists]bool
+	touched map[home.EntityID]bool          // rows of the entity registry to read again
+	renamed map[home.EntityID]home.EntityID // old id → new id
+	urgent  bool                            // do not gather: a rename must not wait
+	want    bool                            // a fresh snapshot, now
+	lost    bool                            // a frame was lost: a fresh snapshot, in time
+	lostAt  time.Time                       // when one was last made for that
 
 	read    [lists]time.Time // when a list was last asked for; run's
 	state   string           // of the house: RUNNING, STARTING…; run's
@@ -100,15 +101,13 @@ func (k *keeper) appeared(p *home.Patch, inFull bool) {
 	}
 }
 
-// resync asks for a fresh snapshot because a frame was lost, not too often.
+// resync asks for a fresh snapshot because a frame was lost: at once, or when
+// the last one that was asked for so is long enough ago.
 func (k *keeper) resync() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if now := time.Now(); k.wantedAt.IsZero() || now.Sub(k.wantedAt) >= resyncGap {
-		k.wantedAt = now
-		k.want = true
-		k.poke()
-	}
+	k.lost = true
+	k.poke()
 }
 
 // resyncNow asks for a fresh snapshot because a person wants one.
@@ -144,7 +143,6 @@ func (k *keeper) run(ctx context.Context) error {
 	defer next.Stop()
 	due := time.Now().Add(startingTime)
 	for {
-		now := time.Now()
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -156,8 +154,8 @@ func (k *keeper) run(ctx context.Context) error {
 			if k.hurried() {
 				wait = 0
 			}
-			if now.Add(wait).Before(due) {
-				due = now.Add(wait)
+			if at := time.Now().Add(wait); at.Before(due) { // else a storm would put it off for ever
+				due = at
 				next.Reset(wait)
 			}
 		case <-next.C:
@@ -174,7 +172,7 @@ func (k *keeper) run(ctx context.Context) error {
 func (k *keeper) hurried() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.urgent || k.want
+	return k.urgent || k.want || k.lost
 }
 
 // markAll is the slow safety refresh: whatever an event failed to say.
@@ -190,12 +188,12 @@ func (k *keeper) markAll() {
 // work reads again what is marked, and says when to look next. Its error ends
 // the session; a list that cannot be read is tried again.
 func (k *keeper) work(ctx context.Context) (next time.Duration, err error) {
-	if k.wanted() {
+	now, next := k.wanted(time.Now())
+	if now {
 		if err := k.snapshot(ctx, false); err != nil {
 			return 0, err
 		}
 	}
-	next = refreshTime
 	if err := k.entities(ctx); err != nil {
 		if k.s.over() != nil {
 			return 0, err
@@ -222,12 +220,20 @@ func (k *keeper) work(ctx context.Context) (next time.Duration, err error) {
 	return next, nil
 }
 
-func (k *keeper) wanted() bool {
+// wanted reports whether a snapshot is due now, and when to look again.
+func (k *keeper) wanted(now time.Time) (due bool, next time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	w := k.want
-	k.want = false
-	return w
+	next = refreshTime
+	if left := resyncGap - now.Sub(k.lostAt); k.lost && left > 0 && !k.want {
+		return false, left
+	}
+	due = k.want || k.lost
+	if k.lost {
+		k.lostAt = now
+	}
+	k.want, k.lost = false, false
+	return due, next
 }
 
 // again marks a list without waking anybody.

@@ -93,6 +93,21 @@ func TestAStormOfEventsIsOneRead(t *testing.T) {
 	})
 }
 
+func TestAStormDoesNotPutTheReadOff(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.up()
+		pass(2 * time.Second)
+		r.took()
+		for range 50 {
+			r.peer().event("entity_registry_updated", `{"action":"update","entity_id":"light.kitchen"}`)
+			pass(settleTime / 10)
+		}
+		if n := strings.Count(kinds(r.took()), "entities"); n < 4 || n > 6 {
+			t.Errorf("%d reads in half a second", n)
+		}
+	})
+}
+
 func TestRenameRemovalAndNewRow(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.up()
@@ -292,6 +307,10 @@ func TestBadFrames(t *testing.T) {
 		}
 		if n := r.count("subscribe_entities"); n != 2 {
 			t.Errorf("broken frames asked for %d snapshots within a minute", n-1)
+		}
+		pass(61 * time.Second)
+		if n := r.count("subscribe_entities"); n != 3 {
+			t.Errorf("after a minute there were %d snapshots for the frames lost meanwhile", n-1)
 		}
 		pass(21 * time.Minute)
 		if _, lit := r.health.Has(health.HassFrames); lit {

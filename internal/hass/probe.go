@@ -146,7 +146,7 @@ func (p *probe) tcp(ctx context.Context) (string, error) {
 
 func (p *probe) tls(ctx context.Context) (string, error) {
 	if p.c.base.Scheme != "https" {
-		return "not used: hass.url is http", nil
+		return "not used: ha.url is http", nil
 	}
 	t, err := p.config.tls()
 	if err != nil {
@@ -165,7 +165,7 @@ func (p *probe) tls(ctx context.Context) (string, error) {
 		detail = fmt.Sprintf("%s, certificate of %s until %s", detail, quoted(cert.Subject.CommonName), cert.NotAfter.Format(time.DateOnly))
 	}
 	if p.config.Insecure {
-		detail += ", NOT verified (hass.insecure)"
+		detail += ", NOT verified (ha.insecure)"
 	}
 	return detail, nil
 }

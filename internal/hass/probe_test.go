@@ -78,11 +78,11 @@ func TestProbeNamesTheHop(t *testing.T) {
 	probe := func(url string, token secret.Value) []Hop {
 		return Probe(t.Context(), Config{URL: url, Token: token})
 	}
-	last(t, probe("", right), "url", false, "hass.url is empty", "http://homeassistant.local:8123")
+	last(t, probe("", right), "url", false, "ha.url is empty", "http://homeassistant.local:8123")
 	last(t, probe("homeassistant:8123", right), "url", false, "not an address")
 	last(t, probe("ws://homeassistant:8123", right), "url", false, "must begin with http")
 	last(t, probe(s.URL, secret.Value{}), "url", false, "no token", "hearth setup")
-	last(t, probe("http://no-such-host.invalid:8123", right), "dns", false, "no-such-host.invalid", "hass.url")
+	last(t, probe("http://no-such-host.invalid:8123", right), "dns", false, "no-such-host.invalid", "ha.url")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestProbeOverTLS(t *testing.T) {
 	h, s := simulated(t)
 	s.StartTLS()
 	c := Config{URL: s.URL, Token: secret.New(h.HearthToken())}
-	last(t, Probe(t.Context(), c), "tls", false, "self-signed", "hass.ca_file")
+	last(t, Probe(t.Context(), c), "tls", false, "self-signed", "ha.ca_file")
 	c.CAFile = caFile(t, s)
 	last(t, Probe(t.Context(), c), "clock", true)
 	c.CAFile, c.Insecure = "", true
@@ -114,7 +114,7 @@ func TestProbeOverTLS(t *testing.T) {
 	c.URL = strings.Replace(s.URL, "https:", "http:", 1)
 	last(t, Probe(t.Context(), c), "http", false, "https://")
 	c = Config{URL: s.URL, Token: c.Token, CAFile: "/no/such/file"}
-	last(t, Probe(t.Context(), c), "url", false, "hass.ca_file")
+	last(t, Probe(t.Context(), c), "url", false, "ha.ca_file")
 }
 
 func TestProbeOfSomethingElse(t *testing.T) {

@@ -90,6 +90,7 @@ func (c *Client) attempt(ctx context.Context, sink func(home.Report)) (lasted ti
 	begin := time.Now()
 	s := newSession(ctx, c, conn, sink)
 	c.health.Clear(health.HassAuth)
+	c.count.sessions.Add(1)
 	c.change(func() { c.session = s })
 	s.serve()
 	err = s.over()

@@ -83,7 +83,7 @@ func newSession(ctx context.Context, c *Client, conn *websocket.Conn, sink func(
 		writing: make(chan struct{}, 1),
 		pending: map[int64]*command{},
 		subs:    map[int64]subscription{},
-		flow:    flow{sink: sink, decoder: newDecoder()},
+		flow:    flow{sink: sink, decoder: newDecoder(), count: c.count},
 	}
 	s.writing <- struct{}{}
 	s.lastByte.Store(time.Now().UnixNano())
@@ -332,6 +332,7 @@ func (s *session) take(frame []byte, at time.Time) (kept bool) {
 		frame = []byte(strings.ToValidUTF8(string(frame), "\uFFFD"))
 	}
 	s.flow.begin(at)
+	s.c.count.frames.Add(1)
 	eachMessage(frame, func(m message) {
 		switch m.kind {
 		case "event":

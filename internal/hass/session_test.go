@@ -409,9 +409,6 @@ func TestARefusedTokenSlowsDown(t *testing.T) {
 }
 
 func TestTheReadLimitNamesTheCause(t *testing.T) {
-	if testing.Short() {
-		t.Skip("64 MiB")
-	}
 	bubble(t, func(t *testing.T, r *rig) {
 		r.on("get_panels", func(p *peer, id int64, _ map[string]json.RawMessage) bool {
 			p.result(id, `"`+strings.Repeat("x", 64<<20)+`"`)
