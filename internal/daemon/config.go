@@ -72,7 +72,10 @@ type Log struct {
 	Format string `key:"format" default:"auto" enum:"auto,text,json" help:"auto is text on a terminal and JSON otherwise."`
 }
 
-// Memory is how the garbage collector is set. GOMEMLIMIT and GOGC win.
+// Memory is how the garbage collector is set. GOMEMLIMIT and GOGC win. The
+// default percent is measured: at 5,000 entities under the load of every tool,
+// 100, 200 and 400 peak at 59, 72 and 111 MB, and answers need no less CPU
+// beyond 200.
 type Memory struct {
 	Limit     Bytes `key:"limit" default:"256MiB" help:"Soft limit: near it the collector works harder. GOMEMLIMIT wins."`
 	GCPercent int   `key:"gc_percent" default:"200" help:"How much garbage may gather before a collection, in percent of what is alive. GOGC wins."`

@@ -120,6 +120,8 @@ func TestLoad_SaysWhatIsWrong(t *testing.T) {
 		{name: "a variable", yaml: goodYAML, env: map[string]string{"HEARTH_LOG_LEVEL": "loud"}, want: []string{"HEARTH_LOG_LEVEL", "loud", "unset the environment variable"}},
 		{name: "a flag", yaml: goodYAML, flags: map[string][]string{"mcp-sessions": {"maybe"}}, want: []string{"--mcp-sessions", "maybe", "neither true nor false"}},
 		{name: "a flag that fails the check", yaml: goodYAML, flags: map[string][]string{"listen": {"127.0.0.1:8123"}}, want: []string{"--listen", "Home Assistant's own port"}},
+		{name: "a rule with an unknown key", yaml: goodYAML + "journal:\n  rules:\n    - name: pool\n      entites: [sensor.pool]\n", line: 7, want: []string{"journal.rules", "entites"}},
+		{name: "a rule that cannot work", yaml: goodYAML + "journal:\n  rules:\n    - name: pool\n      verdict: maybe\n", want: []string{"journal.rules", "pool", "maybe"}},
 		{name: "an origin with a path", yaml: goodYAML + "mcp:\n  origins:\n    - https://a.example/x\n", line: 5, want: []string{"mcp.origins", "without a path"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

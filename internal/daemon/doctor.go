@@ -168,6 +168,16 @@ func examineOwner(ctx context.Context, c *Client) []Finding {
 	return append(out, hops...)
 }
 
+// because is the finding with what an error says.
+func (f Finding) because(err error) Finding {
+	why := failure(err)
+	f.Detail, f.Code = why.Message, why.Code
+	if why.Hint != "" {
+		f.Remedy = why.Hint
+	}
+	return f
+}
+
 func examineStore(ctx context.Context, dir string) Finding {
 	if _, err := os.Stat(dbPath(dir)); errors.Is(err, os.ErrNotExist) {
 		return Finding{Name: "store", OK: true, Detail: "no database yet; the first start makes it"}
@@ -175,14 +185,12 @@ func examineStore(ctx context.Context, dir string) Finding {
 	f := Finding{Name: "store", Detail: dbPath(dir), Code: home.Internal, Remedy: "make the file writable, or restore it from backups/"}
 	lock, err := Acquire(dir)
 	if err != nil {
-		f.Detail = err.Error()
-		return f
+		return f.because(err)
 	}
 	defer lock.Release() // an error here would show at the next start
 	db, err := store.Open(ctx, store.Config{Path: dbPath(dir)}, slog.New(slog.DiscardHandler), &health.Registry{})
 	if err != nil {
-		f.Detail = dbPath(dir) + " cannot be opened: " + err.Error()
-		return f
+		return f.because(err)
 	}
 	defer db.Close()
 	var verdict string

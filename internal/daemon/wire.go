@@ -54,7 +54,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 
 	r.db, err = store.Open(ctx, store.Config{Path: dbPath(o.Dir), Every: c.Store.FlushEvery, Rows: c.Store.FlushRows}, room(log, "store"), r.health)
 	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
+		return nil, err // it names the file and the remedy
 	}
 	defer func() {
 		if err != nil {
@@ -70,7 +70,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 
 	client, actor, err := hass.New(o.link(), room(log, "hass"), r.health)
 	if err != nil {
-		return nil, fmt.Errorf("set up the link: %w", err)
+		return nil, err
 	}
 	r.client = client
 	r.house.SetFetch(r.fetch) // reads while the live map is down
