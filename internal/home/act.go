@@ -127,7 +127,7 @@ type Step struct {
 type LeafResult struct {
 	Entity  EntityID `json:"entity_id"`
 	Name    string   `json:"name,omitempty"`
-	Outcome Outcome  `json:"outcome"`
+	Outcome Outcome  `json:"outcome,omitempty"` // "" in a dry run that would be allowed
 	Before  string   `json:"before,omitempty"`
 	After   string   `json:"after,omitempty"`
 	Note    string   `json:"note,omitempty"`

@@ -20,7 +20,7 @@ type Cutter interface {
 
 // leastItem is how many bytes the smallest item of a list takes: longer lists
 // are shortened before they are written for the first time.
-const leastItem = 16
+const leastItem = 8
 
 // fitted writes v so that it has at most limit bytes: as it is, or cut by
 // itself. What cannot be cut is an error that says how to ask for less.
