@@ -64,7 +64,6 @@ func (h *House) fireJSON(kind string, ctx cause, data any) {
 // write makes id show value and attrs: nothing happens when it shows both
 // already. Then everything reacts that follows the entity.
 func (h *House) write(id, value string, attrs map[string]any, ctx cause) {
-	h.settleFlood()
 	old := h.states[id]
 	now := h.now()
 	s := &state{id: id, value: value, attrs: attrs, changed: now, updated: now, reported: now, ctx: ctx}
@@ -88,7 +87,6 @@ func (h *House) write(id, value string, attrs map[string]any, ctx cause) {
 
 // unwrite removes a state.
 func (h *House) unwrite(id string, ctx cause) {
-	h.settleFlood()
 	old := h.states[id]
 	if old == nil {
 		return

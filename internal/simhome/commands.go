@@ -127,7 +127,6 @@ func supportedFeatures(c *conn, r request) {
 func getStates(c *conn, r request) { c.resultJSON(r.id, c.h.statesJSON()) }
 
 func (h *House) statesJSON() []byte {
-	h.settleFlood()
 	b := []byte{'['}
 	for i, id := range h.order {
 		if i > 0 {
@@ -170,7 +169,6 @@ func unsubscribeEvents(c *conn, r request) {
 
 func subscribeEntities(c *conn, r request) {
 	h := c.h
-	h.settleFlood()
 	s := &subscription{conn: c, id: r.id, entities: true}
 	var ids list
 	if r.decode("entity_ids", &ids); len(ids) > 0 {

@@ -137,7 +137,6 @@ func writeHuge(ctx context.Context, ws *websocket.Conn) error {
 // restart is what a restart looks like from outside: everything unavailable,
 // no answer for a while, then the same house with fresh times and contexts.
 func (h *House) restart() {
-	h.settleFlood()
 	before := maps.Clone(h.states)
 	h.quiet = true
 	defer func() { h.quiet = false }()

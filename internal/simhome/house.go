@@ -58,7 +58,6 @@ type House struct {
 	quiet       bool                // changes trigger nothing: the house is starting
 	faults      faults
 	calls       map[string]int
-	flood       *flood
 }
 
 // heldCause is the context an entity keeps for a while after a call.
@@ -211,7 +210,6 @@ func (h *House) States() int {
 func (h *House) Value(id string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.settleFlood()
 	if s := h.states[id]; s != nil {
 		return s.value
 	}

@@ -95,8 +95,12 @@ func (h *House) hour() []act {
 // drift lets the sensors wander.
 func (h *House) drift() []act {
 	var acts []act
-	for id, by := range map[string]float64{"sensor.outside_temperature": 0.1, "sensor.outside_humidity": 1, "sensor.power_consumption": 7,
-		"sensor.waschmaschine_leistung": 35, "sensor.carbon_dioxide": 4, "sensor.kuche_sud_temperatur": 0.1} {
+	for _, w := range []struct {
+		id string
+		by float64
+	}{{"sensor.outside_temperature", 0.1}, {"sensor.outside_humidity", 1}, {"sensor.power_consumption", 7},
+		{"sensor.waschmaschine_leistung", 35}, {"sensor.carbon_dioxide", 4}, {"sensor.kuche_sud_temperatur", 0.1}} {
+		id, by := w.id, w.by
 		s := h.states[id]
 		if s == nil {
 			continue

@@ -16,7 +16,6 @@ type entry struct {
 
 func logbookEvents(c *conn, r request) {
 	h := c.h
-	h.settleFlood()
 	from, to, ok := span(c, r)
 	if !ok {
 		return

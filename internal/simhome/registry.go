@@ -115,7 +115,6 @@ func setField[T any](r request, key string, into *T) bool {
 }
 
 func entityList(c *conn, r request) {
-	c.h.settleFlood()
 	rows := make([]listedEntity, 0, len(c.h.reg.entities))
 	for _, e := range c.h.reg.entities {
 		rows = append(rows, e.listedEntity)

@@ -111,7 +111,6 @@ func message(w http.ResponseWriter, code int, text string) {
 }
 
 func (h *House) restState(w http.ResponseWriter, r *http.Request) {
-	h.settleFlood()
 	s := h.states[r.PathValue("id")]
 	if s == nil {
 		message(w, 404, "Entity not found.")

@@ -71,8 +71,9 @@ func (h *House) serveWS(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &conn{h: h, ws: ws, user: u, ready: make(chan struct{}, 1), end: cancel}
 	h.mu.Lock()
-	h.conns[c] = struct{}{}
+	h.conns[c] = struct{}{} // before the client may know, so that a fault finds it
 	h.mu.Unlock()
+	tell(ctx, ws, map[string]any{"type": "auth_ok", "ha_version": version})
 	var wg sync.WaitGroup
 	wg.Go(func() { c.writeAll(ctx) }) // ends when ctx does, below
 	c.readAll(ctx)
@@ -94,7 +95,7 @@ func (h *House) forget(c *conn) {
 
 // authenticate does the auth phase; nil means it failed and was said so.
 func (h *House) authenticate(ctx context.Context, ws *websocket.Conn) *user {
-	say := func(v map[string]any) { ws.Write(ctx, websocket.MessageText, mustJSON(v)) }
+	say := func(v map[string]any) { tell(ctx, ws, v) }
 	say(map[string]any{"type": "auth_required", "ha_version": version})
 	rctx, cancel := context.WithTimeout(ctx, authTimeout)
 	defer cancel()
@@ -124,8 +125,11 @@ func (h *House) authenticate(ctx context.Context, ws *websocket.Conn) *user {
 		say(map[string]any{"type": "auth_invalid", "message": "Invalid access token or password"})
 		return nil
 	}
-	say(map[string]any{"type": "auth_ok", "ha_version": version})
 	return u
+}
+
+func tell(ctx context.Context, ws *websocket.Conn, v map[string]any) {
+	ws.Write(ctx, websocket.MessageText, mustJSON(v))
 }
 
 func authFault(kind string, id any) string {
