@@ -134,7 +134,7 @@ func (b *Box) historyGet(ctx context.Context, c tool.Caller, in historyIn) (hist
 	q.each = in.Points / len(q.ids)
 	recorded, source, fault := b.recorded(ctx, q)
 	out := historyOut{From: v.at(q.from), To: v.at(q.to), Source: source}
-	complete, known := true, q.from
+	complete := true
 	for _, id := range q.ids {
 		s := q.series(id, b.joined(q, id, recorded[id]))
 		if s.KnownFrom != "" || len(s.all) == 0 {
@@ -142,7 +142,7 @@ func (b *Box) historyGet(ctx context.Context, c tool.Caller, in historyIn) (hist
 		}
 		out.Series = append(out.Series, s)
 	}
-	out.Coverage = coverage{From: v.at(known), To: out.To, Complete: complete}
+	out.Coverage = coverage{From: out.From, To: out.To, Complete: complete}
 	if fault != nil {
 		out.Notes = append(out.Notes, "the recorder did not answer: "+home.Clip(clean(fault.Error()), 200)+"; only what Hearth itself saw is shown")
 		out.Coverage.Complete = false

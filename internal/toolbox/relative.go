@@ -17,8 +17,8 @@ const maxBundles = 8
 // relative turns a relative service into absolute ones where the state is
 // known; ok is false for services that are not relative.
 func (r *request) relative(sent []home.EntityID) ([]home.Step, bool) {
-	make := r.absolute()
-	if make == nil {
+	to := r.absolute()
+	if to == nil {
 		return nil, false
 	}
 	var b bundles
@@ -27,7 +27,7 @@ func (r *request) relative(sent []home.EntityID) ([]home.Step, bool) {
 		s := r.v.State(id)
 		service, data, ok := "", map[string]json.RawMessage(nil), false
 		if s.Available() {
-			service, data, ok = make(s)
+			service, data, ok = to(s)
 		}
 		if !ok {
 			service, data = r.name, r.data
@@ -98,9 +98,9 @@ func (r *request) absolute() func(*home.State) (string, map[string]json.RawMessa
 			return "", nil, false
 		}
 	case "input_number.increment", "counter.increment":
-		return count1(d, "step", +1)
+		return increment(d, "step", +1)
 	case "input_number.decrement", "counter.decrement":
-		return count1(d, "step", -1)
+		return increment(d, "step", -1)
 	case "fan.increase_speed":
 		return r.speed(+1)
 	case "fan.decrease_speed":
@@ -152,8 +152,8 @@ func volume(step float64) func(*home.State) (string, map[string]json.RawMessage,
 	}
 }
 
-// count1 is one step of a number within its limits.
-func count1(domain, step string, sign float64) func(*home.State) (string, map[string]json.RawMessage, bool) {
+// increment is one step of a number within its limits.
+func increment(domain, step string, sign float64) func(*home.State) (string, map[string]json.RawMessage, bool) {
 	return func(s *home.State) (string, map[string]json.RawMessage, bool) {
 		now, err := strconv.ParseFloat(s.Value, 64)
 		by, ok := attrNumber(s, step)
