@@ -78,7 +78,8 @@ func (w *Writer) begin(site home.Site, at time.Time) *step {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	s := &step{w: w, v: *w.house.View(), site: site, at: at.UTC()}
+	s := &w.step
+	*s = step{w: w, v: *w.house.View(), site: site, at: at.UTC()}
 	s.cells = s.v.cells.edit(w.gen)
 	s.changes = s.one[:0]
 	return s
@@ -94,6 +95,7 @@ func (a *step) finish() {
 	}
 	v := a.v
 	a.w.house.publish(&v, a.changes)
+	a.v, a.cells, a.changes, a.one = View{}, editor[cell]{}, nil, [1]home.Change{} // hold nothing
 }
 
 // change gives c its place in the order.

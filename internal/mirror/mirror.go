@@ -1,8 +1,11 @@
 package mirror
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,6 +64,7 @@ type Writer struct {
 	rids  *registryIDs
 	words interner
 	merge merger
+	step  step // reused: one report at a time
 
 	saved savedMarks
 }
@@ -105,36 +109,59 @@ func (h *House) publish(v *View, cs []home.Change) {
 // registryIDs finds entities by the id of their registry row, which survives
 // renames. Like names it only grows; a view checks what it finds.
 type registryIDs struct {
-	mu sync.RWMutex
-	to map[string][]uint32
+	mu     sync.RWMutex
+	newest map[string]uint32   // the place a row was last seen at
+	before map[string][]uint32 // earlier places of renamed rows
 }
 
-func (r *registryIDs) find(rid string) []uint32 {
+// find gives the places where views may have the row.
+func (r *registryIDs) find(rid string) (newest uint32, before []uint32, ok bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.to[rid]
+	newest, ok = r.newest[rid]
+	return newest, r.before[rid], ok
 }
 
 func (r *registryIDs) add(rid string, slot uint32) {
-	r.mu.RLock()
-	for _, s := range r.to[rid] {
-		if s == slot {
-			r.mu.RUnlock()
-			return
-		}
+	was, before, ok := r.find(rid)
+	if ok && was == slot {
+		return
 	}
-	r.mu.RUnlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.to == nil {
-		r.to = map[string][]uint32{}
+	if r.newest == nil {
+		r.newest, r.before = map[string]uint32{}, map[string][]uint32{}
 	}
-	// A fresh slice, since readers may hold the old one.
-	r.to[rid] = append(append([]uint32(nil), r.to[rid]...), slot)
+	r.newest[rid] = slot
+	if ok && !slices.Contains(before, was) {
+		// A fresh slice, since readers may hold the old one.
+		r.before[rid] = append(slices.Clone(before), was)
+	}
 }
 
 // interner keeps one copy of words that thousands of entities share.
-type interner struct{ words map[string]string }
+type interner struct {
+	words   map[string]string
+	objects map[string]json.RawMessage
+}
+
+// object interns a JSON object: most rows have the same few options.
+func (n *interner) object(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 {
+		return nil
+	}
+	if o, ok := n.objects[string(raw)]; ok {
+		return o
+	}
+	o := bytes.Clone(raw)
+	if len(n.objects) < mostWords && len(raw) < 512 {
+		if n.objects == nil {
+			n.objects = map[string]json.RawMessage{}
+		}
+		n.objects[string(o)] = o
+	}
+	return o
+}
 
 const mostWords = 20_000
 

@@ -142,7 +142,7 @@ func (w *Writer) kept(row home.Entity, id home.EntityID) *home.Entity {
 		row.Labels[i] = home.LabelID(in(string(l)))
 	}
 	row.Aliases = append([]string(nil), row.Aliases...)
-	row.Options = bytes.Clone(optionsOf(row.Options))
+	row.Options = w.words.object(optionsOf(row.Options))
 	row.Name, row.Area, row.Floor = "", "", ""
 	row.UniqueID = strings.Clone(row.UniqueID)
 	return &row

@@ -224,18 +224,24 @@ func (w *Writer) mark(v *View) { w.saved.house = marksOf(v) }
 func sameRoot(a, b []*mid[cell]) bool { return equalLists(a, b) }
 
 func (w *Writer) put(ctx context.Context, key string, at time.Time, write func(*json.Encoder) error) error {
+	data, err := w.pack(at, write)
+	if err != nil {
+		return err
+	}
+	return w.db.PutBlob(ctx, key, data)
+}
+
+func (w *Writer) pack(at time.Time, write func(*json.Encoder) error) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	buf := bufio.NewWriterSize(z, 64<<10)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
-	if err := errors.Join(enc.Encode(savedHeader{format, at}), write(enc), buf.Flush(), z.Close()); err != nil {
-		return err
-	}
-	return w.db.PutBlob(ctx, key, b.Bytes())
+	err = errors.Join(enc.Encode(savedHeader{format, at}), write(enc), buf.Flush(), z.Close())
+	return b.Bytes(), err
 }
 
 func (v *View) writeStates(enc *json.Encoder) error {

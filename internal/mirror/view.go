@@ -112,7 +112,14 @@ func (v *View) EntityByRegistryID(rid string) *home.Entity {
 	if rid == "" {
 		return nil
 	}
-	for _, slot := range v.rids.find(rid) {
+	newest, before, ok := v.rids.find(rid)
+	if !ok {
+		return nil
+	}
+	if c := v.cells.at(newest); c != nil && c.row.RegistryID == rid {
+		return c.row
+	}
+	for _, slot := range before {
 		if c := v.cells.at(slot); c != nil && c.row.RegistryID == rid {
 			return c.row
 		}

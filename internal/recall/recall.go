@@ -31,6 +31,9 @@ func (x *Index) Run(ctx context.Context) error {
 	x.running.Store(true)
 	defer x.running.Store(false)
 	built := ^uint64(0)
+	if v := x.house.View(); v.Empty() {
+		built = v.Registry() // nothing to index yet
+	}
 	for {
 		v, ok := x.house.AwaitRegistry(ctx, built)
 		if !ok {
