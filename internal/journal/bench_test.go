@@ -99,3 +99,41 @@ func benchChanges(kind string, n int) []home.Change {
 	}
 	return out
 }
+
+// BenchmarkQuery measures typical questions over a day of 100,000 rows.
+func BenchmarkQuery(b *testing.B) {
+	db, err := store.Open(b.Context(), store.Config{Path: filepath.Join(b.TempDir(), "hearth.db")}, nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	j := New(Config{}, db, nil, nil, nil)
+	changes := benchChanges("kept", 100_000)
+	for at := 0; at < len(changes); at += 1000 {
+		j.feed(changes[at:at+1000], 0)
+		if err := db.Flush(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	now := changes[len(changes)-1].At.Add(time.Second)
+	for name, q := range map[string]Query{
+		"everything": {}, "entity": {Entities: []home.EntityID{"sensor.filler_temperature_0007"}}, "calls": {Kinds: []RowKind{KindCall}},
+		"pattern": {Pattern: "sensor.*_000*"}, "domain": {Domain: "sensor"}, "text": {Text: "nothing"}, "by entity": {GroupBy: "entity"}, "by hour": {GroupBy: "hour"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			q.Now = now
+			for b.Loop() {
+				if _, err := j.Query(b.Context(), home.Visible(), q); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("why", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := j.Why(b.Context(), home.Visible(), WhyQuery{Entity: "sensor.filler_temperature_0007", Now: now}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

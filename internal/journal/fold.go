@@ -29,7 +29,8 @@ func waveText(w int) string {
 // restart. The first ones get rows of their own; when there are too many, those
 // become members of one bulk row, as do all that follow.
 type wave struct {
-	last    time.Time
+	last    time.Time // of the stream
+	wall    time.Time // when it was taken
 	singles []*event
 	bulk    *event
 	n       int64
@@ -42,7 +43,7 @@ func (w *wave) add(j *Journal, which int, e *event, seen time.Time) {
 	if seen.Sub(w.last) > foldPause {
 		w.end(j)
 	}
-	w.last = seen
+	w.last, w.wall = seen, j.wall
 	w.lastAt = max(w.lastAt, e.at)
 	switch {
 	case w.bulk != nil:
@@ -79,18 +80,19 @@ func (w *wave) tell(j *Journal) {
 // end closes the wave.
 func (w *wave) end(j *Journal) {
 	w.tell(j)
-	*w = wave{last: w.last}
+	*w = wave{}
 }
 
 // settleWaves tells the disk how far each wave has come, and ends those that
-// are over at now.
+// are over at now. While changes still wait to be taken none is over: the
+// journal may lag behind the storm.
 func (j *Journal) settleWaves(now time.Time) {
 	for i := range j.waves {
 		w := &j.waves[i]
 		if w.bulk == nil && w.singles == nil {
 			continue
 		}
-		if now.Sub(w.last) > foldPause {
+		if waiting, _ := j.waiting(); waiting == 0 && now.Sub(w.wall) > foldPause {
 			w.end(j)
 		} else {
 			w.tell(j)

@@ -49,6 +49,7 @@ type Journal struct {
 	seq      uint64    // of the last change taken
 	lastAt   time.Time // its time
 	lastSeen time.Time // time of the last thing the house said
+	wall     time.Time // when the changes at hand were taken
 	marked   time.Time
 	unmarked bool // rows were appended since the last mark
 	waiters  []waiter
@@ -145,6 +146,7 @@ func (j *Journal) feed(cs []home.Change, lost uint64) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.wall = time.Now()
 	if lost > 0 && len(cs) > 0 {
 		j.missed(lost, cs[0].At)
 	}

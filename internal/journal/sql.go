@@ -11,13 +11,14 @@ import (
 )
 
 // statement is a query's SQL: the chosen rows as the table expression "hits"
-// with the columns id, at, kind, entity, new, person, ctx.
+// with the columns id, at and, for groups, kind, entity, new, person, ctx.
 type statement struct {
-	with  []string
-	withA []any
-	arms  []string
-	argsA []any
-	eyes  eyes
+	with    []string
+	withA   []any
+	arms    []string
+	argsA   []any
+	columns string
+	eyes    eyes
 }
 
 // conditions collects what rows must fulfil.
@@ -33,13 +34,22 @@ func (c *conditions) add(where string, args ...any) {
 
 func (c *conditions) String() string { return strings.Join(c.where, " AND ") }
 
-const hitColumns = "e.id, e.at, e.kind, e.entity, e.new, e.person, e.ctx"
+// What the arms give: for pages and counts what an index holds, for groups all.
+const (
+	hitNarrow = "e.id, e.at"
+	hitWide   = "e.id, e.at, e.kind, e.entity, e.new, e.person, e.ctx"
+)
 
 // build turns a query into SQL. Entities are chosen once, as row ids in the
-// table "sel"; those out of sight are in "hid".
+// table "sel"; those out of sight are in "hid". The arms never give the same
+// row twice: calls and bulk rows have no entity of their own.
 func (j *Journal) build(sc home.Scope, q *Query) *statement {
 	v := j.view()
-	b := &statement{eyes: eyes{v, sc, q.Location}}
+	b := &statement{eyes: eyes{v, sc, q.Location}, columns: "id, at"}
+	hitColumns, memberColumns := hitNarrow, "-m.id, m.at"
+	if q.GroupBy != "" {
+		b.columns, hitColumns, memberColumns = "id, at, kind, entity, new, person, ctx", hitWide, "-m.id, m.at, 1, m.entity, m.new, NULL, NULL"
+	}
 	hidden := outOfSight(v, sc)
 	if len(hidden) > 0 {
 		b.cte("hid(id) AS MATERIALIZED (SELECT id FROM entity WHERE eid IN (SELECT value FROM json_each(?)))", jsonList(hidden))
@@ -55,14 +65,15 @@ func (j *Journal) build(sc home.Scope, q *Query) *statement {
 	b.cte("sel(id) AS MATERIALIZED (SELECT id FROM entity WHERE "+sel.String()+")", sel.args...)
 	b.arm("SELECT "+hitColumns+" FROM event e WHERE e.entity IN (SELECT id FROM sel) AND e.at BETWEEN ? AND ?", []any{lo, hi}, c)
 	if q.wants(KindCall) || q.wants(KindOwn) {
-		b.arm("SELECT "+hitColumns+" FROM target t JOIN event e ON e.id = t.event WHERE t.entity IN (SELECT id FROM sel) AND t.at BETWEEN ? AND ?", []any{lo, hi}, c)
+		b.arm("SELECT "+hitColumns+` FROM event e WHERE e.kind IN (4, 5) AND e.kind <> 1 AND e.at BETWEEN ? AND ?
+			AND e.id IN (SELECT t.event FROM target t WHERE t.entity IN (SELECT id FROM sel) AND t.at BETWEEN ? AND ?)`, []any{lo, hi, lo, hi}, c)
 	}
 	if q.wants(KindBulk) && len(q.Entities) == 0 && q.Pattern == "" {
 		b.arm("SELECT "+hitColumns+` FROM event e WHERE e.kind = 7 AND e.kind <> 1 AND e.at BETWEEN ? AND ?
 			AND EXISTS (SELECT 1 FROM member m WHERE m.bulk = e.id AND m.entity IN (SELECT id FROM sel))`, []any{lo, hi}, c)
 	}
 	if m := q.memberConditions(len(hidden) > 0); m != nil {
-		b.arm(`SELECT -m.id, m.at, 1, m.entity, m.new, NULL, NULL FROM member m
+		b.arm("SELECT "+memberColumns+` FROM member m
 			WHERE m.entity IN (SELECT id FROM sel) AND m.at BETWEEN ? AND ?`, []any{lo, hi}, m)
 	}
 	return b
@@ -83,7 +94,7 @@ func (b *statement) arm(text string, args []any, c *conditions) {
 
 // sql puts tail behind the hits: a SELECT from "hits h".
 func (b *statement) sql(tail string, args ...any) (string, []any) {
-	with := append(slices.Clone(b.with), "hits(id, at, kind, entity, new, person, ctx) AS ("+strings.Join(b.arms, " UNION ")+")")
+	with := append(slices.Clone(b.with), "hits("+b.columns+") AS ("+strings.Join(b.arms, " UNION ALL ")+")")
 	return "WITH " + strings.Join(with, ", ") + " " + tail, slices.Concat(b.withA, b.argsA, args)
 }
 
@@ -178,9 +189,10 @@ func (c *conditions) user(v *mirror.View, user string) {
 func (c *conditions) word(word string) {
 	like := "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word) + "%"
 	c.add(`(e.what LIKE ? ESCAPE '\' OR e.new LIKE ? ESCAPE '\'
-		OR EXISTS (SELECT 1 FROM entity n WHERE n.id = e.entity AND (n.name LIKE ? ESCAPE '\' OR n.eid LIKE ? ESCAPE '\'))
-		OR EXISTS (SELECT 1 FROM doc d WHERE d.id IN (e.doc, e.raw) AND d.json LIKE ? ESCAPE '\')
-		OR EXISTS (SELECT 1 FROM own o WHERE o.event = e.id AND (o.message LIKE ? ESCAPE '\' OR o.who LIKE ? ESCAPE '\' OR o.steps LIKE ? ESCAPE '\')))`,
+		OR e.entity IN (SELECT n.id FROM entity n WHERE n.name LIKE ? ESCAPE '\' OR n.eid LIKE ? ESCAPE '\')
+		OR ((e.doc IS NOT NULL OR e.raw IS NOT NULL) AND EXISTS (SELECT 1 FROM doc d WHERE d.id IN (e.doc, e.raw) AND d.json LIKE ? ESCAPE '\'))
+		OR (e.kind = 5 AND EXISTS (SELECT 1 FROM own o WHERE o.event = e.id
+			AND (o.message LIKE ? ESCAPE '\' OR o.who LIKE ? ESCAPE '\' OR o.steps LIKE ? ESCAPE '\'))))`,
 		like, like, like, like, like, like, like, like)
 }
 

@@ -175,7 +175,6 @@ type walk struct {
 	q WhyQuery
 
 	groups    map[string][]Row // rows by context
-	order     []string         // contexts, root first
 	children  map[string][]string
 	this      *Node
 	depth     int

@@ -122,14 +122,14 @@ func contract(t *testing.T, open opener) {
 	})
 	t.Run("append never blocks and says when it is full", func(t *testing.T) {
 		h := new(health.Registry)
-		db := open(t, store.Config{}, h)
+		db := open(t, store.Config{Queue: 2500}, h)
 		fits := 0
-		for i := range 70 {
+		for i := range 7 {
 			if db.Append(lines(i*1000, 1000)...) {
 				fits += 1000
 			}
 		}
-		if lost := h.Counter("store.lost").Load(); fits == 70000 || int(lost) != 70000-fits {
+		if lost := h.Counter("store.lost").Load(); fits != 2000 || lost != 5000 {
 			t.Fatalf("%d fitted, %d counted as lost", fits, lost)
 		}
 		if _, lit := h.Has(health.StoreFull); !lit {

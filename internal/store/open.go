@@ -25,11 +25,13 @@ type Config struct {
 	Path  string        // the database file; its folder is made when missing
 	Every time.Duration // Append flushes at least this often; 0 means 5 s
 	Rows  int           // and at this many rows; 0 means 200
+	Queue int           // rows that may wait while the disk does not take them; 0 means 65,536
 }
 
 const (
 	defaultEvery = 5 * time.Second
 	defaultRows  = 200
+	defaultQueue = 65536
 	readers      = 2
 	cacheKiB     = 2048
 )
@@ -43,6 +45,8 @@ func (c Config) Check() error {
 		return home.Errorf(home.Invalid, "the store's flush interval %s is not between 0 and 1m", c.Every).WithHint("leave it out for 5s")
 	case c.Rows < 0 || c.Rows > maxBatch:
 		return home.Errorf(home.Invalid, "the store's batch of %d rows is not between 0 and %d", c.Rows, maxBatch).WithHint("leave it out for 200")
+	case c.Queue < 0:
+		return home.Errorf(home.Invalid, "the store's queue of %d rows is negative", c.Queue).WithHint("leave it out for %d", defaultQueue)
 	}
 	return nil
 }
@@ -52,6 +56,7 @@ type DB struct {
 	path  string
 	every time.Duration
 	rows  int
+	most  int
 	log   *slog.Logger
 	h     *health.Registry
 
@@ -91,7 +96,7 @@ func Open(ctx context.Context, c Config, log *slog.Logger, h *health.Registry) (
 		h = new(health.Registry)
 	}
 	d := &DB{
-		path: c.Path, every: c.Every, rows: c.Rows, log: log, h: h,
+		path: c.Path, every: c.Every, rows: c.Rows, most: c.Queue, log: log, h: h,
 		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
 	if d.every == 0 {
@@ -99,6 +104,9 @@ func Open(ctx context.Context, c Config, log *slog.Logger, h *health.Registry) (
 	}
 	if d.rows == 0 {
 		d.rows = defaultRows
+	}
+	if d.most == 0 {
+		d.most = defaultQueue
 	}
 	d.counters = counters{
 		written: h.Counter("store.written"), lost: h.Counter("store.lost"), rejected: h.Counter("store.rejected"),

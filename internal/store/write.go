@@ -9,17 +9,14 @@ import (
 	"hearth/internal/home"
 )
 
-const (
-	maxQueue = 65536 // rows that may wait while the disk does not take them
-	maxBatch = 4096  // rows in one transaction
-)
+const maxBatch = 4096 // rows in one transaction
 
 // Append queues rows for the next batch, all or none of them. It never blocks.
 // It returns false when they do not fit (the disk has not taken anything for
 // long): then they are counted as store.lost and the caller should say so.
 func (d *DB) Append(rows ...Row) bool {
 	d.mu.Lock()
-	if len(d.queue)+d.inflight+len(rows) > maxQueue || d.closed.Load() {
+	if len(d.queue)+d.inflight+len(rows) > d.most || d.closed.Load() {
 		d.mu.Unlock()
 		d.counters.lost.Add(int64(len(rows)))
 		d.h.Light(health.StoreFull, fmt.Sprintf("%d rows could not be kept", d.counters.lost.Load()))
