@@ -23,7 +23,7 @@ type hello struct {
 // connect opens the WebSocket and authenticates, within connectTime. A refused
 // token is an errAuth.
 func (c *Client) connect(ctx context.Context) (*websocket.Conn, error) {
-	within, cancel := context.WithTimeoutCause(ctx, connectTime, fmt.Errorf("Home Assistant did not let us in within %s", connectTime))
+	within, cancel := context.WithTimeoutCause(ctx, connectTime, fmt.Errorf("not let in by Home Assistant within %s", connectTime))
 	defer cancel()
 	conn, at, err := c.dial(within)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c *Client) showToken(ctx context.Context, conn *websocket.Conn) error {
 	case "auth_invalid":
 		return errAuth{h.Message}
 	}
-	return fmt.Errorf("Home Assistant answered the token with %s", quoted(h.Type))
+	return fmt.Errorf("the answer of Home Assistant to the token was %s", quoted(h.Type))
 }
 
 // compareClocks lights a condition when the house's clock, known to the second,

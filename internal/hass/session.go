@@ -285,13 +285,13 @@ func (s *session) frame(buf []byte) ([]byte, error) {
 func (s *session) readError(err error, got int) error {
 	switch {
 	case errors.Is(err, websocket.ErrMessageTooBig):
-		return fmt.Errorf("Home Assistant sent a message larger than %d MiB (stopped after %d bytes)%s", readLimit>>20, got, s.awaiting())
+		return fmt.Errorf("a message of Home Assistant is larger than %d MiB (stopped after %d bytes)%s", readLimit>>20, got, s.awaiting())
 	case s.ctx.Err() != nil:
 		return context.Cause(s.ctx)
 	}
 	var closed websocket.CloseError
 	if errors.As(err, &closed) {
-		return fmt.Errorf("Home Assistant closed the connection (code %d %s)", closed.Code, quoted(closed.Reason))
+		return fmt.Errorf("closed by Home Assistant (code %d %s)", closed.Code, quoted(closed.Reason))
 	}
 	return fmt.Errorf("the connection broke: %w", plain(err))
 }
@@ -426,7 +426,7 @@ func (s *session) pong(c *command) error {
 		quiet := time.Since(time.Unix(0, s.lastByte.Load()))
 		if quiet >= pongWithin {
 			s.forget(c.id)
-			return fmt.Errorf("Home Assistant did not answer a ping within %s", pongWithin)
+			return fmt.Errorf("no answer of Home Assistant to a ping within %s", pongWithin)
 		}
 	}
 }

@@ -256,7 +256,7 @@ func TestPing(t *testing.T) {
 			if took := time.Since(begin); took != time.Second+5*time.Second {
 				t.Errorf("pending calls failed after %s, want %s", took, time.Second+5*time.Second)
 			}
-			if !strings.Contains(err.Error(), "did not answer a ping") {
+			if !strings.Contains(err.Error(), "to a ping within") {
 				t.Errorf("the close reason is missing: %v", err)
 			}
 		}
