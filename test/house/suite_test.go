@@ -472,7 +472,7 @@ func checkCall(t *testing.T, h *hearth, ws *realhome.Socket) {
 	}
 	id := text(got["call"])
 	rows := list(h.ask("journal_query", map[string]any{"kinds": []any{"hearth"}, "limit": 5})["rows"])
-	if len(rows) == 0 || !strings.Contains(brief(rows), id) {
+	if !slices.ContainsFunc(rows, func(r any) bool { return object(r)["call"] == id }) {
 		t.Errorf("the journal does not name call %s: %s", id, brief(rows))
 	}
 	if again := h.ask("service_call", map[string]any{"service": "light.turn_on", "entity_id": []any{"light.bed_light"}}); again["outcome"] != "already" {
