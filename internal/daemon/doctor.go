@@ -161,6 +161,9 @@ func examineOwner(ctx context.Context, c *Client) []Finding {
 		}
 		out = append(out, f)
 	}
+	for _, f := range s.BadFrames {
+		out = append(out, Finding{Name: "frame", Warn: true, Detail: f})
+	}
 	var hops []Finding
 	if err := c.get(ctx, "/hops", &hops); err != nil {
 		return append(out, Finding{Name: "process", Code: home.CodeOf(err), Detail: err.Error(), Remedy: "stop it and start Hearth again"})

@@ -189,6 +189,29 @@ func TestHouse_RefusesWhatTheDoorRefuses(t *testing.T) {
 	}
 }
 
+func TestHouse_DoctorShowsWhatCouldNotBeRead(t *testing.T) {
+	h := live(t, t.TempDir(), slog.New(slog.DiscardHandler))
+	defer h.stop()
+	h.sim.Inject(simhome.Malformed)
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var lit, shown bool
+		for _, f := range Examine(t.Context(), Sources{Data: h.dir, Lookup: func(string) (string, bool) { return "", false }}) {
+			lit = lit || f.Name == string(health.HassFrames) && f.Warn
+			shown = shown || f.Name == "frame" && strings.Contains(f.Detail, "bytes: ")
+		}
+		if lit && shown {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("the doctor shows nothing")
+		}
+	}
+}
+
 func TestHouse_HTTPEdge(t *testing.T) {
 	h := live(t, t.TempDir(), slog.New(slog.DiscardHandler))
 	defer h.stop()

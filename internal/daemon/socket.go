@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"hearth/internal/health"
@@ -41,6 +43,7 @@ type Status struct {
 	Waiting    int              `json:"journal_waiting"`
 	Conditions []Condition      `json:"conditions"`
 	Counters   map[string]int64 `json:"counters,omitempty"`
+	BadFrames  []string         `json:"bad_frames,omitempty"` // messages of Home Assistant nobody could read
 }
 
 // Condition is a lit condition as it travels.
@@ -60,6 +63,9 @@ func (r *rooms) status(address string) Status {
 	_, stale := v.Stale()
 	s.Live, s.Entities, s.Seq = !stale && !v.Empty(), v.Count(home.Everything()), v.Seq()
 	s.Waiting, _ = r.journal.Lag()
+	for _, f := range r.client.BadFrames() {
+		s.BadFrames = append(s.BadFrames, fmt.Sprintf("%s, %s, %d bytes: %s", f.At.Format(time.RFC3339), f.Why, f.Size, home.Clip(strings.ToValidUTF8(f.Head, "?"), 200)))
+	}
 	for _, c := range r.health.Lit() {
 		s.Conditions = append(s.Conditions, Condition{string(c.Name), c.Title, string(c.Severity), c.Text, c.Remedy, c.Since})
 	}
