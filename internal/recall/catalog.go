@@ -156,7 +156,7 @@ func (b *builder) number(w string) uint32 {
 // compounds puts the known halves of long words: Kuchenfenster is a Fenster.
 func (b *builder) compounds(n uint32, ws []string) {
 	for _, w := range ws {
-		if len(w) < 8 {
+		if len(w) < 7 {
 			continue
 		}
 		if _, tail := b.lex.cut(w); tail != "" {
@@ -166,9 +166,10 @@ func (b *builder) compounds(n uint32, ws []string) {
 }
 
 // cut finds a compound's two halves, of which the second is a known word; the
-// first may have lost a joint (Wohnung-s-tur, Kuche-n-fenster).
+// first may have lost a joint (Wohnung-s-tur, Kuche-n-fenster). A short second
+// half counts only behind a known first one: a monitor is no Tor.
 func (l *lexicon) cut(w string) (head, tail string) {
-	for i := 4; i <= len(w)-4; i++ {
+	for i := 3; i <= len(w)-3; i++ {
 		t := w[i:]
 		if !l.known[t] {
 			continue
@@ -179,7 +180,9 @@ func (l *lexicon) cut(w string) (head, tail string) {
 				return x, t
 			}
 		}
-		return h, t
+		if len(t) >= 4 && i >= 4 {
+			return h, t
+		}
 	}
 	return "", ""
 }

@@ -66,7 +66,7 @@ func readLexicon(lex, syn, stop string) *lexicon {
 
 func (l *lexicon) learn(ws []string) {
 	for _, w := range ws {
-		if len(w) >= 4 {
+		if len(w) >= 3 {
 			l.known[w] = true
 		}
 	}
