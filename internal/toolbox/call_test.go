@@ -199,3 +199,24 @@ func TestServiceCallRefuses(t *testing.T) {
 		}
 	}
 }
+
+// FuzzServiceCall looks for arguments that make planning fail by our own fault.
+func FuzzServiceCall(f *testing.F) {
+	f.Add("light.turn_on", "light.ceiling", `{"brightness_pct":40,"rgb_color":[1,2,3]}`)
+	f.Add("light.toggle", "all", `{"target":{"area_id":["kitchen"]}}`)
+	f.Add("homeassistant.toggle", "group.downstairs", `{}`)
+	f.Add("fan.increase_speed", "fan.attic", `{"percentage_step":1e308}`)
+	f.Add("input_select.select_next", "input_select.mode", `{"cycle":"no"}`)
+	f.Add("climate.set_temperature", "Hvac", `{"temperature":"21","hvac_mode":7}`)
+	f.Fuzz(func(t *testing.T, service, target, data string) {
+		b, _ := testBox(t)
+		args, err := json.Marshal(map[string]any{"service": service, "entity_id": []string{target}, "data": data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, _, fault := planned(t, b, string(args))
+		if fault != nil && fault.Code == home.Internal || fault == nil && len(lines) > 60 {
+			t.Fatalf("%s: %v %v", args, lines, fault)
+		}
+	})
+}
