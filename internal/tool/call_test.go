@@ -447,7 +447,7 @@ func TestCall_LongAnswers(t *testing.T) {
 		t.Errorf("%v", a.Err)
 	}
 	n = 16_000
-	if a := d.Call(t.Context(), reader(), "text_get", nil); a.Err == nil || a.Err.Code != home.Invalid || !strings.Contains(a.Err.Hint, "ask for less") || a.JSON != nil {
+	if a := d.Call(t.Context(), reader(), "text_get", nil); a.Err == nil || a.Err.Code != home.Invalid || !strings.Contains(a.Err.Hint, "Ask for less") || a.JSON != nil {
 		t.Errorf("%+v", a)
 	}
 }

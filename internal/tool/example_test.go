@@ -33,6 +33,6 @@ func ExampleRegistry_Call() {
 	fmt.Println(door.Call(context.Background(), caller, "lamps_list", nil).Err)
 	// Output:
 	// {"lamps":["light.kitchen_2"]}
-	// invalid: max is 99, but must be from 1 to 50. choose a value within it. For example {"area":"kitchen"}
-	// not_found: no tool "lamps_list". Did you mean lamp_list? the list of tools names all there are
+	// invalid: max is 99, but must be from 1 to 50. Choose a value within it. For example {"area":"kitchen"}
+	// not_found: no tool "lamps_list". Did you mean lamp_list? The list of tools names all there are
 }
