@@ -16,8 +16,6 @@ type subject struct {
 	url         string
 	hearthToken string
 	ownerToken  string
-	restart     func(t *testing.T) // restarts the house as a person would
-	version     string
 }
 
 func TestSimulatedHouse(t *testing.T) {
@@ -37,7 +35,7 @@ func TestSimulatedHouse(t *testing.T) {
 
 func TestRealHouse(t *testing.T) {
 	h := realhome.Start(t)
-	suite(t, subject{url: h.URL, hearthToken: h.HearthToken, ownerToken: h.OwnerToken, version: realhome.Version})
+	suite(t, subject{url: h.URL, hearthToken: h.HearthToken, ownerToken: h.OwnerToken})
 }
 
 // suite is the end-to-end suite: what it asks of one house it asks of the other.

@@ -3,7 +3,6 @@ package house_test
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -160,18 +159,6 @@ func counts(h map[string]int, names map[string]string) []any {
 			row["id"] = k
 		}
 		out = append(out, row)
-	}
-	return out
-}
-
-func jsonCopy(v any) any {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	var out any
-	if err := json.Unmarshal(b, &out); err != nil {
-		panic(err)
 	}
 	return out
 }
