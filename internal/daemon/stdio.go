@@ -25,9 +25,14 @@ const maxLine = 8 << 20
 // a restart of the house. What was under way then is answered with an error
 // that says so: it is never sent twice.
 type Stdio struct {
-	In    io.Reader
-	Out   io.Writer
+	In  io.Reader
+	Out io.Writer
+	Dir string
+	// Enter joins the owner or becomes it.
 	Enter func(context.Context) (*Client, func() error, error)
+	// Grace is how long a restarting owner is waited for before this process
+	// becomes the owner itself, which would shut the other out; 0 means 10 s.
+	Grace time.Duration
 
 	mu      sync.Mutex
 	hello   []byte                     // the client's initialize
@@ -39,6 +44,10 @@ type Stdio struct {
 // Run carries messages until in or ctx ends.
 func (s *Stdio) Run(ctx context.Context) error {
 	s.pending = map[string]json.RawMessage{}
+	if s.Grace == 0 {
+		s.Grace = 2 * drain
+	}
+	enter := s.Enter
 	lines := make(chan []byte)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -47,7 +56,7 @@ func (s *Stdio) Run(ctx context.Context) error {
 	go s.read(ctx, lines)
 	for short := 0; short < 10; {
 		begin := time.Now()
-		ended, err := s.visit(ctx, lines)
+		ended, err := s.visit(ctx, enter, lines)
 		if ended || err != nil {
 			return err
 		}
@@ -58,6 +67,7 @@ func (s *Stdio) Run(ctx context.Context) error {
 		if time.Since(begin) > 2*time.Second {
 			short = 0
 		}
+		enter = s.again
 	}
 	return home.Errorf(home.Offline, "the owner of the house hangs up again and again").WithHint("look into its log; hearth doctor helps")
 }
@@ -76,9 +86,27 @@ func (s *Stdio) read(ctx context.Context, lines chan<- []byte) {
 	}
 }
 
+// again enters after an owner left: the next one, if it comes soon.
+func (s *Stdio) again(ctx context.Context) (*Client, func() error, error) {
+	soon, cancel := context.WithTimeout(ctx, s.Grace)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if c, err := Join(soon, s.Dir); err == nil {
+			return c, func() error { c.Close(); return nil }, nil
+		}
+		select {
+		case <-soon.Done():
+			return s.Enter(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
 // visit serves the client through one owner. ended is true when in ended.
-func (s *Stdio) visit(ctx context.Context, lines <-chan []byte) (ended bool, err error) {
-	c, leave, err := s.Enter(ctx)
+func (s *Stdio) visit(ctx context.Context, enter func(context.Context) (*Client, func() error, error), lines <-chan []byte) (ended bool, err error) {
+	c, leave, err := enter(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -26,8 +26,8 @@ func talk(t *testing.T, dir string) *client {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &client{t: t, in: inW, out: bufio.NewReader(outR), done: make(chan error, 1)}
-	s := &Stdio{In: inR, Out: outW, Enter: func(ctx context.Context) (*Client, func() error, error) {
-		j, err := joinSoon(ctx, dir)
+	s := &Stdio{In: inR, Out: outW, Dir: dir, Grace: time.Minute, Enter: func(ctx context.Context) (*Client, func() error, error) {
+		j, err := Join(ctx, dir)
 		return j, func() error { return nil }, err
 	}}
 	go func() {
@@ -128,28 +128,11 @@ func TestStdio_GivesUpOnAnOwnerThatHangsUp(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	s := &Stdio{In: inR, Out: io.Discard, Enter: func(ctx context.Context) (*Client, func() error, error) {
+	s := &Stdio{In: inR, Out: io.Discard, Dir: dir, Enter: func(ctx context.Context) (*Client, func() error, error) {
 		c, err := Join(ctx, dir)
 		return c, func() error { return nil }, err
 	}}
 	if err := s.Run(t.Context()); home.CodeOf(err) != home.Offline {
 		t.Errorf("got %v", err)
-	}
-}
-
-// joinSoon joins the owner of dir as soon as there is one.
-func joinSoon(ctx context.Context, dir string) (*Client, error) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		c, err := Join(ctx, dir)
-		if err == nil {
-			return c, nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, err
-		case <-tick.C:
-		}
 	}
 }
