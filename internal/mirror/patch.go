@@ -13,6 +13,12 @@ func (a *step) patch(p *home.Patch) {
 		a.remove(p.ID)
 		return
 	}
+	if !p.Full && !a.known(p.ID) {
+		// A difference from something we never saw cannot be made whole.
+		a.w.health.Counter("mirror.orphans").Add(1)
+		a.w.log.Warn("a difference came for an entity without state, it is left out", "entity", string(p.ID))
+		return
+	}
 	slot, id := a.slot(p.ID)
 	c := a.cells.at(slot)
 	var old *home.State
@@ -38,6 +44,16 @@ func (a *step) patch(p *home.Patch) {
 	}
 	a.put(slot, c, n)
 	a.change(home.Change{Kind: home.StateChanged, Entity: n.id, Old: old, New: s})
+}
+
+// known reports whether the entity has a state.
+func (a *step) known(id home.EntityID) bool {
+	slot, ok := a.w.slots.find(id)
+	if !ok {
+		return false
+	}
+	c := a.cells.at(slot)
+	return c != nil && c.state != nil
 }
 
 // named reports whether the name a state carries may have changed.

@@ -33,9 +33,7 @@ func Strip(attrs json.RawMessage) json.RawMessage {
 			continue
 		}
 		v := clean(x.value)
-		if len(v) != len(x.value) {
-			changed = true
-		}
+		changed = changed || !bytes.Equal(v, x.value)
 		out = put(out, x.key, v)
 	}
 	if m.err() != nil {
@@ -47,9 +45,12 @@ func Strip(attrs json.RawMessage) json.RawMessage {
 	return clip(append(out, '}'))
 }
 
-// clean removes sensitive members inside a nested value. Values without any
-// object in them, nearly all, come back untouched.
+// clean removes sensitive members inside a nested value, and stars tokens in
+// addresses. Values without any object in them, nearly all, come back untouched.
 func clean(v []byte) []byte {
+	if bytes.Contains(v, []byte("oken=")) || bytes.Contains(v, []byte("uthSig=")) {
+		v = secret.Star(v)
+	}
 	if len(v) == 0 || v[0] != '{' && v[0] != '[' || bytes.IndexByte(v, '{') < 0 {
 		return v
 	}
@@ -77,9 +78,7 @@ func cleanList(v []byte) []byte {
 			return []byte("[]")
 		}
 		item := clean(v[from:m.pos])
-		if len(item) != m.pos-from {
-			changed = true
-		}
+		changed = changed || !bytes.Equal(item, v[from:m.pos])
 		if len(out) > 1 {
 			out = append(out, ',')
 		}

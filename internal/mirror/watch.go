@@ -18,8 +18,8 @@ const (
 	// Durable has a queue of 65,536 changes. If it fills, the oldest go and
 	// Next says how many, so that a gap opens at the right place.
 	Durable
-	// Live is cut when it is slower than 1,024 changes: everything queued goes,
-	// and lost > 0 means: read the View anew.
+	// Live is cut when it is slower than 1,024 changes: everything queued but
+	// the newest goes, and lost > 0 means: read the View anew.
 	Live
 	// Derived gets the latest per entity and per registry: one change from the
 	// state last seen to the newest one. Events are not for it.
@@ -99,8 +99,8 @@ func (w *Watch) push(cs []home.Change) {
 	case Live:
 		w.queue = append(w.queue, cs...)
 		if n := len(w.queue) - w.head; n > liveMost {
-			w.lost += uint64(n)
-			w.queue, w.head = nil, 0
+			w.lost += uint64(n - 1)
+			w.queue, w.head = slices.Clone(w.queue[len(w.queue)-1:]), 0
 		}
 	default:
 		w.durable(cs)
