@@ -20,9 +20,9 @@ const (
 	waves
 )
 
-// waveText says what a wave's row says.
+// waveText says what a wave's row says its members did.
 func waveText(w int) string {
-	return [waves]string{"became unavailable", "became available", "were seen for the first time", "were removed"}[w]
+	return [waves]string{"became unavailable", "became available", "appeared", "were removed"}[w]
 }
 
 // wave is many entities doing the same within a short time: the storm of a

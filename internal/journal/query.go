@@ -17,7 +17,7 @@ const (
 	KindRun    RowKind = "automation"
 	KindScript RowKind = "script"
 	KindCall   RowKind = "service"
-	KindOwn    RowKind = "hearth"
+	KindOwn    RowKind = "hearth" // our own calls; those that only read when this kind is asked for
 	KindGap    RowKind = "gap"
 	KindBulk   RowKind = "bulk" // many entities at once became unavailable or came back
 )
@@ -75,7 +75,7 @@ type Row struct {
 	Until    time.Time       `json:"until,omitzero"`      // end of a gap or bulk
 	Count    int             `json:"count,omitempty"`     // targets, members, changes
 	CaughtUp bool            `json:"caught_up,omitempty"` // found after a reconnect, not seen live
-	First    bool            `json:"first,omitempty"`     // the entity was new
+	First    bool            `json:"first,omitempty"`     // it had no state before
 	Removed  bool            `json:"removed,omitempty"`   // the entity went
 }
 
@@ -231,6 +231,9 @@ func kindNumber(k RowKind) int64 {
 }
 
 func kindName(n int64) RowKind {
+	if n == kindLook {
+		return KindOwn
+	}
 	if n >= 1 && int(n) <= len(Kinds()) {
 		return Kinds()[n-1]
 	}

@@ -43,6 +43,7 @@ func (j *Journal) Record(ctx context.Context, r home.CallRecord) error {
 	if r.Class > home.Read || len(r.Steps) > 0 {
 		return j.db.Commit(ctx, row)
 	}
+	row.kind = kindLook
 	j.mu.Lock()
 	j.unmarked = true
 	j.mu.Unlock()

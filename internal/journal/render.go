@@ -124,7 +124,7 @@ func (j *Journal) rowsWhere(ctx context.Context, y eyes, where string, args ...a
 			continue
 		}
 		out = append(out, l.row(y))
-		if l.kind == kindCall || l.kind == kindOwn {
+		if l.kind == kindCall || l.kind == kindOwn || l.kind == kindLook {
 			calls = append(calls, l.id)
 		}
 	}
@@ -171,7 +171,7 @@ func (l *line) row(y eyes) Row {
 		}
 	case kindCall:
 		r.Data, r.Target = rawJSON(l.doc), rawJSON(l.raw)
-	case kindOwn:
+	case kindOwn, kindLook:
 		r.Data, r.User, r.Call, r.Message = rawJSON(l.doc), l.who, l.call, l.message
 		r.Outcome = l.outcome
 		if r.Outcome == "" {

@@ -14,13 +14,14 @@ const (
 	kindOwn
 	kindGap
 	kindBulk
+	kindLook // an own call that only read: kept, but told only when asked for
 )
 
 // Marks of a row.
 const (
 	flagCaughtUp = 1 // found by comparing after a reconnect
 	flagRemoved  = 2 // the entity is gone
-	flagFirst    = 4 // the entity was not known before
+	flagFirst    = 4 // the entity had no state before
 )
 
 // event is one row of the event table on its way to the disk.

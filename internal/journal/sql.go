@@ -65,7 +65,7 @@ func (j *Journal) build(sc home.Scope, q *Query) *statement {
 	b.cte("sel(id) AS MATERIALIZED (SELECT id FROM entity WHERE "+sel.String()+")", sel.args...)
 	b.arm("SELECT "+hitColumns+" FROM event e WHERE e.entity IN (SELECT id FROM sel) AND e.at BETWEEN ? AND ?", []any{lo, hi}, c)
 	if q.wants(KindCall) || q.wants(KindOwn) {
-		b.arm("SELECT "+hitColumns+` FROM event e WHERE e.kind IN (4, 5) AND e.kind <> 1 AND e.at BETWEEN ? AND ?
+		b.arm("SELECT "+hitColumns+` FROM event e WHERE e.kind IN (4, 5, 8) AND e.kind <> 1 AND e.at BETWEEN ? AND ?
 			AND e.id IN (SELECT t.event FROM target t WHERE t.entity IN (SELECT id FROM sel) AND t.at BETWEEN ? AND ?)`, []any{lo, hi, lo, hi}, c)
 	}
 	if q.wants(KindBulk) && len(q.Entities) == 0 && q.Pattern == "" {
@@ -130,11 +130,16 @@ func (q *Query) selection(v *mirror.View) *conditions {
 // conditions are those on the rows themselves.
 func (q *Query) conditions(v *mirror.View) *conditions {
 	c := &conditions{}
-	if len(q.Kinds) > 0 {
+	if len(q.Kinds) == 0 {
+		c.add("e.kind <> 8")
+	} else {
 		marks := make([]string, len(q.Kinds))
 		for i, k := range q.Kinds {
 			marks[i] = "?"
 			c.args = append(c.args, kindNumber(k))
+		}
+		if slices.Contains(q.Kinds, KindOwn) {
+			marks = append(marks, "8")
 		}
 		c.where = append(c.where, "e.kind IN ("+strings.Join(marks, ",")+")")
 		if !slices.Contains(q.Kinds, KindState) {
@@ -191,7 +196,7 @@ func (c *conditions) word(word string) {
 	c.add(`(e.what LIKE ? ESCAPE '\' OR e.new LIKE ? ESCAPE '\'
 		OR e.entity IN (SELECT n.id FROM entity n WHERE n.name LIKE ? ESCAPE '\' OR n.eid LIKE ? ESCAPE '\')
 		OR ((e.doc IS NOT NULL OR e.raw IS NOT NULL) AND EXISTS (SELECT 1 FROM doc d WHERE d.id IN (e.doc, e.raw) AND d.json LIKE ? ESCAPE '\'))
-		OR (e.kind = 5 AND EXISTS (SELECT 1 FROM own o WHERE o.event = e.id
+		OR (e.kind IN (5, 8) AND EXISTS (SELECT 1 FROM own o WHERE o.event = e.id
 			AND (o.message LIKE ? ESCAPE '\' OR o.who LIKE ? ESCAPE '\' OR o.steps LIKE ? ESCAPE '\'))))`,
 		like, like, like, like, like, like, like, like)
 }
@@ -202,7 +207,7 @@ func (c *conditions) sight(any bool) {
 		return
 	}
 	c.add("(e.entity IS NULL OR e.entity NOT IN (SELECT id FROM hid))")
-	c.add(`(e.kind NOT IN (4, 5) OR NOT EXISTS (SELECT 1 FROM target t WHERE t.event = e.id)
+	c.add(`(e.kind NOT IN (4, 5, 8) OR NOT EXISTS (SELECT 1 FROM target t WHERE t.event = e.id)
 		OR EXISTS (SELECT 1 FROM target t WHERE t.event = e.id AND t.entity NOT IN (SELECT id FROM hid)))`)
 }
 

@@ -51,7 +51,7 @@ func (w *walk) change(r *Row) string {
 	case r.Removed:
 		return name + " was removed"
 	case r.First:
-		return name + " was first seen as " + value(r.New)
+		return name + " appeared as " + value(r.New)
 	case r.Old != r.New:
 		return fmt.Sprintf("%s changed from %s to %s", name, value(r.Old), value(r.New))
 	}
@@ -98,6 +98,8 @@ func (w *walk) because(n, below *Node) string {
 		return "by automation " + quoted(r)
 	case KindOwn:
 		return fmt.Sprintf("called by Hearth for %s (%s)", r.User, r.What)
+	case KindBulk:
+		return fmt.Sprintf("one of %d entities that %s at once", r.Count, r.What)
 	case KindState:
 		if r.Context.ID == below.Row.Context.ID {
 			return "together with " + w.change(r)
@@ -111,7 +113,7 @@ func (w *walk) because(n, below *Node) string {
 func (w *walk) origin(root *Node) string {
 	r := &root.Row
 	switch {
-	case r.Kind == KindOwn:
+	case r.Kind == KindOwn || r.Kind == KindBulk:
 		return ""
 	case r.Context.Parent != "":
 		return "; what started that is not in the journal"

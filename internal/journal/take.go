@@ -269,9 +269,8 @@ func (j *Journal) run(v *mirror.View, ev *home.Event, kind int64) *event {
 	}
 	e := j.entity(v, home.EntityID(id))
 	if e.subject.name == "" && name != "" {
-		s := *e.subject
-		s.name, s.gen = name, 0
-		e.subject = &s
+		was := e.subject
+		e.subject = &subject{id: was.id, rid: was.rid, domain: was.domain, name: name}
 	}
 	row := &event{kind: kind, subject: e.subject, what: source}
 	if kind == kindRun {

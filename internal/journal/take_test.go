@@ -105,7 +105,7 @@ func TestTake_StormFoldsIntoOneRow(t *testing.T) {
 	if p.Total != 3 {
 		t.Fatalf("%d rows, want one each for appearing, going and coming back: %+v", p.Total, p.Rows)
 	}
-	for i, want := range []string{"became available", "became unavailable", "were seen for the first time"} {
+	for i, want := range []string{"became available", "became unavailable", "appeared"} {
 		if row := p.Rows[i]; row.Kind != KindBulk || row.Count != n || row.What != want || row.Until.Before(row.At) {
 			t.Errorf("%+v, want %s", row, want)
 		}

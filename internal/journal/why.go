@@ -2,6 +2,8 @@ package journal
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -91,7 +93,7 @@ func (j *Journal) Why(ctx context.Context, sc home.Scope, q WhyQuery) (Why, erro
 	out.Summary = w.summary()
 	first, last := w.window()
 	// What set something off happens shortly before it: a hole there matters too.
-	if out.Coverage, err = j.coverage(ctx, first.Add(-10*time.Second), last.Add(time.Second), behind); err != nil {
+	if out.Coverage, err = j.coverage(ctx, first.Add(-2*time.Second), last.Add(time.Second), behind); err != nil {
 		return Why{}, err
 	}
 	out.Coverage.localise(q.Location)
@@ -195,7 +197,7 @@ func (w *walk) start(ctx context.Context) (*Row, error) {
 	if at.IsZero() {
 		at = w.q.Now
 	}
-	before, err := w.nearest(ctx, "e.at <= ? ORDER BY e.at DESC, e.id DESC", at)
+	before, err := w.nearest(ctx, at, true)
 	if err != nil {
 		return nil, err
 	}
@@ -203,21 +205,60 @@ func (w *walk) start(ctx context.Context) (*Row, error) {
 		return before, nil
 	}
 	// People round: "at 7 it went on" may mean 7:01.
-	after, err := w.nearest(ctx, "e.at > ? ORDER BY e.at, e.id", at)
+	after, err := w.nearest(ctx, at, false)
 	if err != nil || after == nil || after.At.Sub(at) > 2*time.Minute {
 		return before, err
 	}
 	return after, nil
 }
 
-// nearest is the entity's row nearest to at on one side.
-func (w *walk) nearest(ctx context.Context, side string, at time.Time) (*Row, error) {
-	const of = "e.entity IN (SELECT id FROM entity WHERE eid = ?) AND e.kind IN (1, 2, 3) AND "
-	rows, err := w.j.rowsWhere(ctx, w.y, "e.id = (SELECT e.id FROM event e WHERE "+of+side+" LIMIT 1)", string(w.q.Entity), at.UnixMilli())
-	if err != nil || len(rows) == 0 {
+// nearest is the entity's row nearest to at on one side: one of its own, or its
+// part in a bulk row.
+func (w *walk) nearest(ctx context.Context, at time.Time, before bool) (*Row, error) {
+	side, desc := "at > ?", ""
+	if before {
+		side, desc = "at <= ?", " DESC"
+	}
+	rows, err := w.j.rowsWhere(ctx, w.y, `e.id = (SELECT id FROM event WHERE entity IN (SELECT id FROM entity WHERE eid = ?)
+		AND kind IN (1, 2, 3) AND `+side+` ORDER BY at`+desc+`, id`+desc+` LIMIT 1)`, string(w.q.Entity), at.UnixMilli())
+	if err != nil {
 		return nil, err
 	}
+	var id int64
+	err = w.j.db.Reader().QueryRowContext(ctx, `SELECT id FROM member WHERE entity IN (SELECT id FROM entity WHERE eid = ?)
+		AND `+side+` ORDER BY at`+desc+`, id`+desc+` LIMIT 1`, string(w.q.Entity), at.UnixMilli()).Scan(&id)
+	if err == nil {
+		members, err := w.j.load(ctx, []int64{-id}, w.y)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, members...)
+	} else if !errors.Is(err, sql.ErrNoRows) {
+		return nil, home.Wrap(home.Internal, err, "read the journal")
+	}
+	switch {
+	case len(rows) == 0:
+		return nil, nil
+	case len(rows) == 2 && rows[1].At.After(rows[0].At) == before:
+		return &rows[1], nil
+	}
 	return &rows[0], nil
+}
+
+// bulk is the tree of one entity's part in a bulk row.
+func (w *walk) bulk(ctx context.Context, this *Row) (*Node, error) {
+	w.this = &Node{Role: RoleThis, Row: *this}
+	rows, err := w.j.rowsWhere(ctx, w.y, "e.id = (SELECT bulk FROM member WHERE id = ?)", -this.ID)
+	if err != nil || len(rows) == 0 {
+		return w.this, err
+	}
+	w.note("it was one of many at once: such a storm is kept without contexts, so its cause is not recorded")
+	root := &Node{Role: RoleCause, Row: rows[0]}
+	attach(root, w.this)
+	if w.q.Direction == "effects" {
+		return w.this, nil
+	}
+	return root, nil
 }
 
 // context reads the rows of one context, once.
@@ -242,8 +283,10 @@ func (w *walk) context(ctx context.Context, id string) ([]Row, error) {
 func (w *walk) tree(ctx context.Context, this *Row) (*Node, error) {
 	w.children = map[string][]string{}
 	root := this.Context.ID
+	if this.ID < 0 {
+		return w.bulk(ctx, this)
+	}
 	if root == "" {
-		// No context: seen after a reconnect, or a member of a storm.
 		w.this = &Node{Role: RoleThis, Row: *this, Actor: w.actor(this, nil)}
 		w.note(w.contextless(this))
 		return w.this, nil

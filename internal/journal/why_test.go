@@ -237,3 +237,45 @@ func TestWhy_NearestInTime(t *testing.T) {
 		}
 	}
 }
+
+func TestWhy_PartOfAStorm(t *testing.T) {
+	r := newRig(t)
+	r.up(testStates(r.now)...)
+	r.pass(time.Minute)
+	r.set("lock.front", "unlocked", "", home.Context{ID: r.ctx()})
+	r.pass(time.Minute)
+	at := r.tick()
+	var ps []home.Patch
+	for i := range 40 {
+		ps = append(ps, r.patch(fmt.Sprintf("switch.s%02d", i), "on", "{}", home.Context{}, at))
+	}
+	r.w.Apply(home.Report{Kind: home.ReportStates, At: at, Patches: ps})
+	ps = nil
+	r.pass(time.Minute)
+	for i := range 40 {
+		ps = append(ps, r.patch(fmt.Sprintf("switch.s%02d", i), "unavailable", "", home.Context{}, at))
+	}
+	ps = append(ps, r.patch("lock.front", "unavailable", "", home.Context{ID: r.ctx()}, at))
+	r.w.Apply(home.Report{Kind: home.ReportStates, At: r.tick(), Patches: ps})
+	got := r.why(WhyQuery{Entity: "lock.front"})
+	if d := draw(got.Root); d != "cause bulk \n  this state lock.front unlocked>unavailable\n" {
+		t.Error(d)
+	}
+	if !strings.Contains(got.Summary, "one of 41 entities that became unavailable at once") {
+		t.Error(got.Summary)
+	}
+}
+
+func TestRecord_LooksAreToldWhenAsked(t *testing.T) {
+	r := newRig(t)
+	r.up(testStates(r.now)...)
+	if err := r.j.Record(t.Context(), home.CallRecord{ID: "call_1", At: r.tick(), Tool: "entity_get", Class: home.Read, Who: "Claude", Args: []byte(`{"entity_id":"lock.front"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if p := r.query(Query{Text: "entity_get"}); p.Total != 0 {
+		t.Errorf("%+v", p.Rows)
+	}
+	if p := r.query(Query{Kinds: []RowKind{KindOwn}, User: "claude"}); p.Total != 1 || p.Rows[0].What != "entity_get" || p.Rows[0].Kind != KindOwn {
+		t.Errorf("%+v", p.Rows)
+	}
+}

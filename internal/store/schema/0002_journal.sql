@@ -27,7 +27,7 @@ CREATE TABLE person (
 CREATE TABLE event (
     id     INTEGER PRIMARY KEY,   -- the sequence of the journal
     at     INTEGER NOT NULL,
-    kind   INTEGER NOT NULL,      -- 1 state 2 automation 3 script 4 service 5 own call 6 gap 7 bulk
+    kind   INTEGER NOT NULL,      -- 1 state 2 automation 3 script 4 service 5 own call 6 gap 7 bulk 8 own look
     entity INTEGER,               -- what changed or ran
     old    TEXT,
     new    TEXT,
@@ -40,7 +40,7 @@ CREATE TABLE event (
     what   TEXT,                  -- domain.service, trigger text, tool, reason
     till   INTEGER,               -- end of a gap or bulk; NULL while open
     n      INTEGER,               -- how many entities or changes
-    flags  INTEGER NOT NULL DEFAULT 0 -- 1 found by comparing after a reconnect, 2 removed, 4 first seen
+    flags  INTEGER NOT NULL DEFAULT 0 -- 1 found by comparing after a reconnect, 2 removed, 4 no state before
 );
 CREATE INDEX event_at     ON event(at);
 CREATE INDEX event_entity ON event(entity, at) WHERE entity IS NOT NULL;
