@@ -90,7 +90,7 @@ func coreCommands() map[string]command {
 }
 
 func registryCommands() map[string]command {
-	return map[string]command{
+	all := map[string]command{
 		"config/entity_registry/list":                  {keys: "", do: entityList},
 		"config/entity_registry/get":                   {keys: "entity_id!", do: entityGet},
 		"config/entity_registry/get_entries":           {keys: "entity_ids!", do: entityEntries},
@@ -98,19 +98,11 @@ func registryCommands() map[string]command {
 		"config/device_registry/list":                  {do: deviceList},
 		"config/device_registry/list_composite_splits": {do: compositeSplits},
 		"config/device_registry/update":                {admin: true, keys: "device_id! area_id name_by_user disabled_by labels", do: deviceUpdate},
-		"config/area_registry/list":                    {do: areaList},
-		"config/area_registry/create":                  {admin: true, keys: "name! aliases floor_id humidity_entity_id icon labels picture temperature_entity_id", do: areaCreate},
-		"config/area_registry/update":                  {admin: true, keys: "area_id! name aliases floor_id humidity_entity_id icon labels picture temperature_entity_id", do: areaUpdate},
-		"config/area_registry/delete":                  {admin: true, keys: "area_id!", do: areaDelete},
-		"config/floor_registry/list":                   {do: floorList},
-		"config/floor_registry/create":                 {admin: true, keys: "name! aliases icon level", do: floorCreate},
-		"config/floor_registry/update":                 {admin: true, keys: "floor_id! name aliases icon level", do: floorUpdate},
-		"config/floor_registry/delete":                 {admin: true, keys: "floor_id!", do: floorDelete},
-		"config/label_registry/list":                   {do: labelList},
-		"config/label_registry/create":                 {admin: true, keys: "name! color description icon", do: labelCreate},
-		"config/label_registry/update":                 {admin: true, keys: "label_id! name color description icon", do: labelUpdate},
-		"config/label_registry/delete":                 {admin: true, keys: "label_id!", do: labelDelete},
 	}
+	maps.Copy(all, areaShelf().commands("config/area_registry", "aliases floor_id icon labels"))
+	maps.Copy(all, floorShelf().commands("config/floor_registry", "aliases icon level"))
+	maps.Copy(all, labelShelf().commands("config/label_registry", "color description icon"))
+	return all
 }
 
 func pong(id int) []byte { return mustJSON(map[string]any{"id": id, "type": "pong"}) }

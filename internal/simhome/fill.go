@@ -67,7 +67,7 @@ func (h *House) fillEntity(i int, k fillKind, dev *deviceRow, stamp float64) {
 	id := fmt.Sprintf("%s.unit_%d_%s_%d", k.domain, i/perDevice+1, k.what, i%perDevice+1)
 	own := fmt.Sprintf("%s %d", k.what, i%perDevice+1)
 	h.furnishEntity(&entityRow{listedEntity: listedEntity{EntityID: id, ID: h.hexID(), DeviceID: &dev.ID, ConfigEntryID: dev.ConfigEntryID,
-		NextNamePart: ptr("device"), OriginalName: &own, Platform: "filler", UniqueID: strconv.Itoa(i)}}, stamp)
+		OriginalName: &own, Platform: "filler", UniqueID: strconv.Itoa(i)}}, stamp)
 	attrs := map[string]any{"friendly_name": *dev.Name + " " + own}
 	value := "off"
 	if k.class != "" {

@@ -71,6 +71,7 @@ func (h *House) furnishEntity(e *entityRow, stamp float64) {
 	if e.Options == nil {
 		e.Options = map[string]any{}
 	}
+	e.place()
 	h.reg.addEntity(e)
 }
 

@@ -157,12 +157,7 @@ func entityUpdate(c *conn, r request) {
 	old := *e
 	h.applyEntity(e, r)
 	changes := rowChanges(&old, e)
-	if e.DeviceID == nil {
-		e.NextNamePart = nil
-		if e.AreaID != nil {
-			e.NextNamePart = ptr("area")
-		}
-	}
+	e.place()
 	if len(changes) > 0 {
 		e.ModifiedAt = unix(h.now())
 		if l, ok := changes["aliases"].([]any); ok { // the computed name shows as 0 here
@@ -231,14 +226,22 @@ func (h *House) followRow(old, e *entityRow) {
 	h.write(e.EntityID, s.value, attrs, h.newCause("", ""))
 }
 
+// place says what the frontend puts before the name: the area, else the device.
+func (e *entityRow) place() {
+	e.NextNamePart = nil
+	switch {
+	case e.AreaID != nil:
+		e.NextNamePart = ptr("area")
+	case e.DeviceID != nil:
+		e.NextNamePart = ptr("device")
+	}
+}
+
 // friendlyName is the name a state shows for a row.
 func (h *House) friendlyName(e *entityRow) string {
 	own := deref(e.Name)
 	if own == "" {
 		own = deref(e.OriginalName)
-	}
-	if deref(e.NextNamePart) != "device" {
-		return own
 	}
 	d := h.reg.device(deref(e.DeviceID))
 	if d == nil {

@@ -5,7 +5,207 @@ import (
 	"slices"
 )
 
-func deviceList(c *conn, r request) { c.result(r.id, c.h.reg.devices) }
+// shelf is one of the three small registries: areas, floors, labels.
+type shelf[T any] struct {
+	key   string // area_id
+	event string // area_registry_updated
+	what  string // Area
+	rows  func(*registries) *[]*T
+	id    func(*T) *string
+	name  func(*T) *string
+	apply func(*T, request, float64) // takes the fields of a request; the time is created_at of a new row
+	leave func(*House, string)       // what loses the row when it goes, before the event
+	after func(*House, string)       // the same, after the event
+	gone  any                        // what delete answers
+}
+
+func (s shelf[T]) find(r *registries, id string) *T {
+	return find(*s.rows(r), func(x *T) bool { return *s.id(x) == id })
+}
+
+func (s shelf[T]) say(h *House, action, id string) {
+	h.fireJSON(s.event, h.newCause("", ""), map[string]any{"action": action, s.key: id})
+}
+
+func (s shelf[T]) list(c *conn, r request) { c.result(r.id, orEmpty(*s.rows(&c.h.reg))) }
+
+// taken answers invalid_info when another row has the name already.
+func (s shelf[T]) taken(c *conn, r request, self *T) bool {
+	name := r.text("name")
+	clash := name != "" && find(*s.rows(&c.h.reg), func(x *T) bool { return x != self && squash(*s.name(x)) == squash(name) }) != nil
+	if clash {
+		c.fail(r.id, &fault{code: "invalid_info", message: "The name " + name + " (" + squash(name) + ") is already in use"})
+	}
+	return clash
+}
+
+func (s shelf[T]) create(c *conn, r request) {
+	h, row := c.h, new(T)
+	if s.taken(c, r, nil) {
+		return
+	}
+	*s.id(row) = free(r.text("name"), func(id string) bool { return s.find(&h.reg, id) != nil })
+	s.apply(row, r, unix(h.now()))
+	*s.rows(&h.reg) = append(*s.rows(&h.reg), row)
+	s.say(h, "create", *s.id(row))
+	c.result(r.id, row)
+}
+
+// known is the row a request names; nil was answered.
+func (s shelf[T]) known(c *conn, r request) *T {
+	row := s.find(&c.h.reg, r.text(s.key))
+	if row == nil {
+		c.fail(r.id, &fault{code: "invalid_info", message: s.what + " ID doesn't exist"})
+	}
+	return row
+}
+
+func (s shelf[T]) update(c *conn, r request) {
+	row := s.known(c, r)
+	if row == nil || s.taken(c, r, row) {
+		return
+	}
+	s.apply(row, r, 0)
+	s.say(c.h, "update", *s.id(row))
+	c.result(r.id, row)
+}
+
+func (s shelf[T]) remove(c *conn, r request) {
+	row := s.known(c, r)
+	if row == nil {
+		return
+	}
+	h, id := c.h, *s.id(row)
+	*s.rows(&h.reg) = slices.DeleteFunc(*s.rows(&h.reg), func(x *T) bool { return x == row })
+	if s.leave != nil {
+		s.leave(h, id)
+	}
+	s.say(h, "remove", id)
+	if s.after != nil {
+		s.after(h, id)
+	}
+	c.result(r.id, s.gone)
+}
+
+// commands are the four of a shelf.
+func (s shelf[T]) commands(prefix, fields string) map[string]command {
+	return map[string]command{
+		prefix + "/list":   {do: s.list},
+		prefix + "/create": {admin: true, keys: "name! " + fields, do: s.create},
+		prefix + "/update": {admin: true, keys: s.key + "! name " + fields, do: s.update},
+		prefix + "/delete": {admin: true, keys: s.key + "!", do: s.remove},
+	}
+}
+
+func areaShelf() shelf[areaRow] {
+	return shelf[areaRow]{key: "area_id", event: "area_registry_updated", what: "Area", gone: "success",
+		rows: func(r *registries) *[]*areaRow { return &r.areas },
+		id:   func(a *areaRow) *string { return &a.ID }, name: func(a *areaRow) *string { return &a.Name },
+		apply: func(a *areaRow, r request, at float64) {
+			setField(r, "name", &a.Name)
+			setField(r, "floor_id", &a.FloorID)
+			setField(r, "icon", &a.Icon)
+			setField(r, "aliases", &a.Aliases)
+			setField(r, "labels", &a.Labels)
+			a.Aliases, a.Labels = orEmpty(a.Aliases), orEmpty(a.Labels)
+			a.CreatedAt, a.ModifiedAt = stamps(a.CreatedAt, at)
+		},
+		leave: func(h *House, id string) {
+			for _, d := range h.reg.devices {
+				if deref(d.AreaID) == id {
+					d.AreaID = nil
+					h.rowEvent("device", d.ID, map[string]any{"area_id": id})
+				}
+			}
+			for _, e := range h.reg.entities {
+				if deref(e.AreaID) == id {
+					e.AreaID = nil
+					h.rowEvent("entity", e.EntityID, map[string]any{"area_id": id})
+				}
+			}
+		}}
+}
+
+func floorShelf() shelf[floorRow] {
+	return shelf[floorRow]{key: "floor_id", event: "floor_registry_updated", what: "Floor",
+		rows: func(r *registries) *[]*floorRow { return &r.floors },
+		id:   func(f *floorRow) *string { return &f.ID }, name: func(f *floorRow) *string { return &f.Name },
+		apply: func(f *floorRow, r request, at float64) {
+			setField(r, "name", &f.Name)
+			setField(r, "level", &f.Level)
+			setField(r, "icon", &f.Icon)
+			setField(r, "aliases", &f.Aliases)
+			f.Aliases = orEmpty(f.Aliases)
+			f.CreatedAt, f.ModifiedAt = stamps(f.CreatedAt, at)
+		},
+		after: func(h *House, id string) {
+			for _, a := range h.reg.areas {
+				if deref(a.FloorID) == id {
+					a.FloorID = nil
+					areaShelf().say(h, "update", a.ID)
+				}
+			}
+		}}
+}
+
+func labelShelf() shelf[labelRow] {
+	return shelf[labelRow]{key: "label_id", event: "label_registry_updated", what: "Label",
+		rows: func(r *registries) *[]*labelRow { return &r.labels },
+		id:   func(l *labelRow) *string { return &l.ID }, name: func(l *labelRow) *string { return &l.Name },
+		apply: func(l *labelRow, r request, at float64) {
+			setField(r, "name", &l.Name)
+			setField(r, "color", &l.Color)
+			setField(r, "icon", &l.Icon)
+			setField(r, "description", &l.Description)
+			l.CreatedAt, l.ModifiedAt = stamps(l.CreatedAt, at)
+		},
+		after: func(h *House, id string) {
+			for _, e := range h.reg.entities {
+				if old := e.Labels; slices.Contains(old, id) {
+					e.Labels = slices.DeleteFunc(slices.Clone(old), func(l string) bool { return l == id })
+					h.rowEvent("entity", e.EntityID, map[string]any{"labels": old})
+				}
+			}
+		}}
+}
+
+// stamps are created_at and modified_at of a row; one that has none is new.
+func stamps(created, at float64) (float64, float64) {
+	if created == 0 {
+		created = at
+	}
+	return created, max(created, at)
+}
+
+// rowEvent tells that a row of the entity or device registry changed.
+func (h *House) rowEvent(kind, id string, changes map[string]any) {
+	h.fireJSON(kind+"_registry_updated", h.newCause("", ""), map[string]any{"action": "update", kind + "_id": id, "changes": changes})
+}
+
+func deviceList(c *conn, r request) {
+	rows := []any{}
+	for _, d := range c.h.reg.devices {
+		rows = append(rows, d.shown())
+	}
+	c.result(r.id, rows)
+}
+
+// shown is the row as lists show it: a child device has fewer fields.
+func (d *deviceRow) shown() any {
+	d.NextNamePart = nil
+	switch {
+	case d.AreaID != nil:
+		d.NextNamePart = ptr("area")
+	case d.ParentDeviceID != nil:
+		d.NextNamePart = ptr("parent_device")
+	}
+	if d.ParentDeviceID == nil {
+		return d
+	}
+	return map[string]any{"area_id": d.AreaID, "config_entry_id": d.ConfigEntryID, "config_subentry_id": d.ConfigSubentryID, "created_at": d.CreatedAt,
+		"disabled_by": d.DisabledBy, "id": d.ID, "identifiers": d.Identifiers, "labels": d.Labels, "modified_at": d.ModifiedAt,
+		"name_by_user": d.NameByUser, "name": d.Name, "next_name_part": d.NextNamePart, "parent_device_id": d.ParentDeviceID}
+}
 
 func deviceUpdate(c *conn, r request) {
 	h := c.h
@@ -23,23 +223,14 @@ func deviceUpdate(c *conn, r request) {
 	}
 	if changes := rowChanges(&old, d); len(changes) > 0 {
 		d.ModifiedAt = unix(h.now())
-		h.fireJSON("device_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "device_id": d.ID, "changes": changes})
-		h.renameMembers(d)
-	}
-	c.result(r.id, d)
-}
-
-// renameMembers makes the states of a device's entities show its new name.
-func (h *House) renameMembers(d *deviceRow) {
-	for _, e := range h.reg.entities {
-		s := h.states[e.EntityID]
-		if deref(e.DeviceID) != d.ID || s == nil {
-			continue
-		}
-		if name := h.friendlyName(e); name != "" {
-			h.write(e.EntityID, s.value, merged(s.attrs, map[string]any{"friendly_name": name}), h.newCause("", ""))
+		h.rowEvent("device", d.ID, changes)
+		for _, e := range h.reg.entities {
+			if deref(e.DeviceID) == d.ID {
+				h.followRow(e, e)
+			}
 		}
 	}
+	c.result(r.id, d.shown())
 }
 
 // rowChanges are the old values of what differs between two rows.
@@ -58,192 +249,7 @@ func rowChanges(old, now any) map[string]any {
 func compositeSplits(c *conn, r request) {
 	m := map[string]any{}
 	for id, parts := range c.h.reg.composites {
-		m[id] = map[string]any{"device_ids": parts, "primary_device_id": parts[0]}
+		m[id] = map[string]any{"split_ids": parts, "primary_id": parts[0]}
 	}
 	c.result(r.id, m)
-}
-
-func areaList(c *conn, r request)  { c.result(r.id, orEmpty(c.h.reg.areas)) }
-func floorList(c *conn, r request) { c.result(r.id, orEmpty(c.h.reg.floors)) }
-func labelList(c *conn, r request) { c.result(r.id, orEmpty(c.h.reg.labels)) }
-
-// nameTaken answers invalid_info when another row has the name already.
-func nameTaken(c *conn, r request, name string, taken bool) bool {
-	if taken {
-		c.fail(r.id, &fault{code: "invalid_info", message: "The name " + name + " (" + squash(name) + ") is already in use"})
-	}
-	return taken
-}
-
-func areaCreate(c *conn, r request) {
-	h := c.h
-	name := r.text("name")
-	if nameTaken(c, r, name, find(h.reg.areas, func(a *areaRow) bool { return squash(a.Name) == squash(name) }) != nil) {
-		return
-	}
-	a := &areaRow{ID: free(name, func(id string) bool { return h.reg.area(id) != nil }), Name: name, CreatedAt: unix(h.now())}
-	h.applyArea(a, r)
-	h.reg.areas = append(h.reg.areas, a)
-	h.areaEvent("create", a.ID)
-	c.result(r.id, a)
-}
-
-func (h *House) applyArea(a *areaRow, r request) {
-	setField(r, "name", &a.Name)
-	setField(r, "floor_id", &a.FloorID)
-	setField(r, "icon", &a.Icon)
-	setField(r, "aliases", &a.Aliases)
-	setField(r, "labels", &a.Labels)
-	setField(r, "picture", &a.Picture)
-	a.Aliases, a.Labels = orEmpty(a.Aliases), orEmpty(a.Labels)
-	a.ModifiedAt = unix(h.now())
-}
-
-func (h *House) areaEvent(action, id string) {
-	h.fireJSON("area_registry_updated", h.newCause("", ""), map[string]any{"action": action, "area_id": id})
-}
-
-func areaUpdate(c *conn, r request) {
-	h := c.h
-	a := h.reg.area(r.text("area_id"))
-	if a == nil {
-		c.fail(r.id, &fault{code: "invalid_info", message: "Area ID doesn't exist"})
-		return
-	}
-	if name := r.text("name"); name != "" && nameTaken(c, r, name, find(h.reg.areas, func(o *areaRow) bool {
-		return o != a && squash(o.Name) == squash(name)
-	}) != nil) {
-		return
-	}
-	h.applyArea(a, r)
-	h.areaEvent("update", a.ID)
-	c.result(r.id, a)
-}
-
-func areaDelete(c *conn, r request) {
-	h := c.h
-	id := r.text("area_id")
-	if h.reg.area(id) == nil {
-		c.fail(r.id, &fault{code: "invalid_info", message: "Area ID doesn't exist"})
-		return
-	}
-	h.reg.areas = slices.DeleteFunc(h.reg.areas, func(a *areaRow) bool { return a.ID == id })
-	for _, d := range h.reg.devices {
-		if deref(d.AreaID) == id {
-			d.AreaID = nil
-			h.fireJSON("device_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "device_id": d.ID, "changes": map[string]any{"area_id": id}})
-		}
-	}
-	for _, e := range h.reg.entities {
-		if deref(e.AreaID) == id {
-			e.AreaID = nil
-			h.fireJSON("entity_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "entity_id": e.EntityID, "changes": map[string]any{"area_id": id}})
-		}
-	}
-	h.areaEvent("remove", id)
-	c.resultJSON(r.id, []byte(`"success"`))
-}
-
-func floorCreate(c *conn, r request) {
-	h := c.h
-	name := r.text("name")
-	if nameTaken(c, r, name, find(h.reg.floors, func(f *floorRow) bool { return squash(f.Name) == squash(name) }) != nil) {
-		return
-	}
-	f := &floorRow{ID: free(name, func(id string) bool { return h.reg.floor(id) != nil }), CreatedAt: unix(h.now())}
-	h.applyFloor(f, r)
-	h.reg.floors = append(h.reg.floors, f)
-	h.fireJSON("floor_registry_updated", h.newCause("", ""), map[string]any{"action": "create", "floor_id": f.ID})
-	c.result(r.id, f)
-}
-
-func (h *House) applyFloor(f *floorRow, r request) {
-	setField(r, "name", &f.Name)
-	setField(r, "level", &f.Level)
-	setField(r, "icon", &f.Icon)
-	setField(r, "aliases", &f.Aliases)
-	f.Aliases = orEmpty(f.Aliases)
-	f.ModifiedAt = unix(h.now())
-}
-
-func floorUpdate(c *conn, r request) {
-	h := c.h
-	f := h.reg.floor(r.text("floor_id"))
-	if f == nil {
-		c.fail(r.id, &fault{code: "invalid_info", message: "Floor ID doesn't exist"})
-		return
-	}
-	h.applyFloor(f, r)
-	h.fireJSON("floor_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "floor_id": f.ID})
-	c.result(r.id, f)
-}
-
-func floorDelete(c *conn, r request) {
-	h := c.h
-	id := r.text("floor_id")
-	if h.reg.floor(id) == nil {
-		c.fail(r.id, &fault{code: "invalid_info", message: "Floor ID doesn't exist"})
-		return
-	}
-	h.reg.floors = slices.DeleteFunc(h.reg.floors, func(f *floorRow) bool { return f.ID == id })
-	h.fireJSON("floor_registry_updated", h.newCause("", ""), map[string]any{"action": "remove", "floor_id": id})
-	for _, a := range h.reg.areas {
-		if deref(a.FloorID) == id {
-			a.FloorID = nil
-			h.areaEvent("update", a.ID)
-		}
-	}
-	c.result(r.id, nil)
-}
-
-func labelCreate(c *conn, r request) {
-	h := c.h
-	name := r.text("name")
-	if nameTaken(c, r, name, find(h.reg.labels, func(l *labelRow) bool { return squash(l.Name) == squash(name) }) != nil) {
-		return
-	}
-	l := &labelRow{ID: free(name, func(id string) bool { return h.reg.label(id) != nil }), CreatedAt: unix(h.now())}
-	h.applyLabel(l, r)
-	h.reg.labels = append(h.reg.labels, l)
-	h.fireJSON("label_registry_updated", h.newCause("", ""), map[string]any{"action": "create", "label_id": l.ID})
-	c.result(r.id, l)
-}
-
-func (h *House) applyLabel(l *labelRow, r request) {
-	setField(r, "name", &l.Name)
-	setField(r, "color", &l.Color)
-	setField(r, "icon", &l.Icon)
-	setField(r, "description", &l.Description)
-	l.ModifiedAt = unix(h.now())
-}
-
-func labelUpdate(c *conn, r request) {
-	h := c.h
-	l := h.reg.label(r.text("label_id"))
-	if l == nil {
-		c.fail(r.id, &fault{code: "invalid_info", message: "Label ID doesn't exist"})
-		return
-	}
-	h.applyLabel(l, r)
-	h.fireJSON("label_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "label_id": l.ID})
-	c.result(r.id, l)
-}
-
-func labelDelete(c *conn, r request) {
-	h := c.h
-	id := r.text("label_id")
-	if h.reg.label(id) == nil {
-		c.fail(r.id, &fault{code: "invalid_info", message: "Label ID doesn't exist"})
-		return
-	}
-	h.reg.labels = slices.DeleteFunc(h.reg.labels, func(l *labelRow) bool { return l.ID == id })
-	h.fireJSON("label_registry_updated", h.newCause("", ""), map[string]any{"action": "remove", "label_id": id})
-	for _, e := range h.reg.entities {
-		if slices.Contains(e.Labels, id) {
-			old := e.Labels
-			e.Labels = slices.DeleteFunc(slices.Clone(old), func(l string) bool { return l == id })
-			h.fireJSON("entity_registry_updated", h.newCause("", ""), map[string]any{"action": "update", "entity_id": e.EntityID, "changes": map[string]any{"labels": old}})
-		}
-	}
-	c.result(r.id, nil)
 }

@@ -20,6 +20,7 @@ func TestRealHouse(t *testing.T) { contract(t, real(t)) }
 
 // contract is everything a house has to keep.
 func contract(t *testing.T, h *home) {
+	t.Run("furniture", func(t *testing.T) { furniture(t, h) })
 	t.Run("auth", func(t *testing.T) { auth(t, h) })
 	t.Run("rest", func(t *testing.T) { rest(t, h) })
 	t.Run("calls", func(t *testing.T) { calls(t, h) })
