@@ -41,6 +41,10 @@ func inHouse(t *testing.T, test func(ctx context.Context, sim *simhome.House, ho
 		if _, ok := house.Await(soon, func(v *mirror.View) bool { _, stale := v.Stale(); return !stale && !v.Empty() }); !ok {
 			t.Fatal("the house did not come up")
 		}
+		<-time.After(10 * time.Second) // the link opens for writes a moment after the mirror is live
+		if up, why := client.Online(); !up {
+			t.Fatal(why)
+		}
 		test(ctx, sim, house, New(actor, house, quiet, User(client.User)))
 	})
 }
