@@ -2,45 +2,74 @@ package simhome
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// deed is what a service does.
+// deed is what a service does: to each entity, or to the whole house.
 type deed struct {
 	each    func(*call, string) *fault
 	whole   func(*call) *fault
-	feature int
-	also    []string // keys it takes beside those of its description
+	feature int    // an entity must support one of these bits; 0: none needed
+	also    string // keys it takes beside those of its description
 }
 
 // deeds is the table of everything the house can do.
 func deeds() map[string]deed {
+	return join(lightDeeds(), moverDeeds(), airDeeds(), mediaDeeds(), helperDeeds(), listDeeds(), houseDeeds())
+}
+
+func join(parts ...map[string]deed) map[string]deed {
 	all := map[string]deed{}
-	for _, part := range []map[string]deed{lightDeeds(), moverDeeds(), airDeeds(), mediaDeeds(), helperDeeds(), listDeeds(), houseDeeds()} {
-		for k, d := range part {
-			all[k] = d
-		}
+	for _, p := range parts {
+		maps.Copy(all, p)
 	}
 	return all
 }
 
-// onOff makes the three deeds of a domain that is simply on or off.
-func onOff(domain string, feature int) map[string]deed {
-	set := func(v string) func(*call, string) *fault {
-		return func(c *call, id string) *fault {
-			c.show(id, v, nil)
-			return nil
+// shows is the deed of a service after which the entity shows a state.
+func shows(state string, feature int) deed {
+	return deed{feature: feature, each: func(c *call, id string) *fault { return c.show(id, state, nil) }}
+}
+
+// sets is the deed of a service that gives an attribute the value of a key of its data.
+func sets(key string, feature int) deed {
+	return deed{feature: feature, each: func(c *call, id string) *fault {
+		return c.show(id, c.h.value(id), map[string]any{key: c.data[key]})
+	}}
+}
+
+// chooses is sets for a key that must be one of those another attribute offers.
+func chooses(key, offered string, feature int) deed {
+	return deed{feature: feature, each: func(c *call, id string) *fault {
+		if f := oneOf(c.h, id, offered, c.text(key)); f != nil {
+			return f
 		}
-	}
-	return map[string]deed{
-		domain + ".turn_on":  {each: set("on"), feature: feature},
-		domain + ".turn_off": {each: set("off"), feature: feature},
-		domain + ".toggle": {feature: feature, each: func(c *call, id string) *fault {
-			return set(flip(c.h.value(id)))(c, id)
-		}},
-	}
+		return c.show(id, c.h.value(id), map[string]any{key: c.data[key]})
+	}}
+}
+
+// says is the deed of a service after which the entity shows a value of its data.
+func says(key string) deed {
+	return deed{each: func(c *call, id string) *fault { return c.show(id, fmt.Sprint(c.data[key]), nil) }}
+}
+
+// toggles does one of two deeds, by what the entity shows.
+func toggles(shown string, then, otherwise deed) deed {
+	return deed{feature: then.feature | otherwise.feature, also: then.also, each: func(c *call, id string) *fault {
+		if c.h.value(id) == shown {
+			return then.each(c, id)
+		}
+		return otherwise.each(c, id)
+	}}
+}
+
+// onOff makes the three deeds of a domain that is simply on or off.
+func onOff(domain string) map[string]deed {
+	on, off := shows("on", 0), shows("off", 0)
+	return map[string]deed{domain + ".turn_on": on, domain + ".turn_off": off, domain + ".toggle": toggles("on", off, on)}
 }
 
 func flip(v string) string {
@@ -50,56 +79,39 @@ func flip(v string) string {
 	return "on"
 }
 
-func join(maps ...map[string]deed) map[string]deed {
-	all := map[string]deed{}
-	for _, m := range maps {
-		for k, d := range m {
-			all[k] = d
-		}
-	}
-	return all
-}
-
 // moverDeeds are covers, locks, valves, vacuums and the alarm: things that take time.
 func moverDeeds() map[string]deed {
+	cover := func(to, feature int) deed {
+		return deed{feature: feature, each: func(c *call, id string) *fault { return c.moveCover(id, to) }}
+	}
+	slow := func(moving, rest string, feature int) deed {
+		return deed{feature: feature, also: "code", each: func(c *call, id string) *fault { return c.turn(id, moving, rest) }}
+	}
 	return map[string]deed{
-		"cover.open_cover":  {each: func(c *call, id string) *fault { return c.moveCover(id, 100) }, feature: 1},
-		"cover.close_cover": {each: func(c *call, id string) *fault { return c.moveCover(id, 0) }, feature: 2},
+		"cover.open_cover":  cover(100, 1),
+		"cover.close_cover": cover(0, 2),
+		"cover.toggle":      toggles("closed", cover(100, 1), cover(0, 2)),
 		"cover.set_cover_position": {feature: 4, each: func(c *call, id string) *fault {
 			p, _ := c.num("position")
 			return c.moveCover(id, int(p+5)/10*10)
 		}},
 		"cover.stop_cover": {feature: 8, each: func(c *call, id string) *fault {
 			c.h.mind(id).goal = nil
-			c.show(id, coverRest(c.h.attrs(id)), nil)
-			return nil
+			return c.show(id, coverRest(c.h.attrs(id)), nil)
 		}},
-		"cover.toggle": {feature: 3, each: func(c *call, id string) *fault {
-			if c.h.value(id) == "closed" {
-				return c.moveCover(id, 100)
-			}
-			return c.moveCover(id, 0)
-		}},
-		"lock.lock":   {each: func(c *call, id string) *fault { return c.turnLock(id, "locking", "locked") }, also: []string{"code"}},
-		"lock.unlock": {each: func(c *call, id string) *fault { return c.turnLock(id, "unlocking", "unlocked") }, also: []string{"code"}},
-		"lock.open":   {each: func(c *call, id string) *fault { return c.turnLock(id, "opening", "open") }, feature: 1, also: []string{"code"}},
-		"valve.open_valve": {feature: 1, each: func(c *call, id string) *fault {
-			return c.turnValve(id, "opening", "open", false)
-		}},
-		"valve.close_valve": {feature: 2, each: func(c *call, id string) *fault {
-			return c.turnValve(id, "closing", "closed", true)
-		}},
-		"vacuum.start":          {each: vacuum("cleaning"), feature: 8192},
-		"vacuum.pause":          {each: vacuum("paused"), feature: 4},
-		"vacuum.stop":           {each: vacuum("idle"), feature: 8},
-		"vacuum.locate":         {each: vacuum("idle"), feature: 512},
-		"vacuum.return_to_base": {each: vacuumHome, feature: 16},
-		"vacuum.set_fan_speed": {feature: 32, each: func(c *call, id string) *fault {
-			c.show(id, c.h.value(id), map[string]any{"fan_speed": c.text("fan_speed")})
-			return nil
-		}},
-		"alarm_control_panel.alarm_arm_away": {each: alarm("armed_away"), feature: 2, also: []string{"code"}},
-		"alarm_control_panel.alarm_disarm":   {each: alarm("disarmed"), also: []string{"code"}},
+		"lock.lock":                          slow("locking", "locked", 0),
+		"lock.unlock":                        slow("unlocking", "unlocked", 0),
+		"lock.open":                          slow("opening", "open", 1),
+		"valve.open_valve":                   slow("opening", "open", 1),
+		"valve.close_valve":                  slow("closing", "closed", 2),
+		"vacuum.start":                       {each: vacuumStart, feature: 8192},
+		"vacuum.pause":                       toggles("cleaning", shows("paused", 4), deed{each: func(*call, string) *fault { return nil }}),
+		"vacuum.stop":                        shows("idle", 8),
+		"vacuum.locate":                      shows("idle", 512),
+		"vacuum.set_fan_speed":               sets("fan_speed", 32),
+		"vacuum.return_to_base":              {each: vacuumHome, feature: 16},
+		"alarm_control_panel.alarm_arm_away": {each: alarm("armed_away"), feature: 2, also: "code"},
+		"alarm_control_panel.alarm_disarm":   {each: alarm("disarmed"), also: "code"},
 	}
 }
 
@@ -114,8 +126,7 @@ func (c *call) moveCover(id string, to int) *fault {
 	h := c.h
 	at, ok := number(h.attrs(id)["current_position"])
 	if !ok {
-		c.show(id, map[int]string{0: "closed", 100: "open"}[to], map[string]any{"is_closed": to == 0})
-		return nil
+		return c.show(id, map[int]string{0: "closed", 100: "open"}[to], map[string]any{"is_closed": to == 0})
 	}
 	if int(at) == to {
 		return nil
@@ -159,75 +170,63 @@ func coverRest(attrs map[string]any) string {
 	return "open"
 }
 
-const lockTime = 2 * time.Second
+const turnTime = 2 * time.Second
 
-// turnLock takes two seconds, and the call with it; a poorly installed door jams.
-func (c *call) turnLock(id, moving, rest string) *fault {
+// turn takes two seconds, and the call with it; a poorly installed door jams.
+func (c *call) turn(id, moving, rest string) *fault {
 	h := c.h
+	lock := domainOf(id) == "lock"
+	if !lock && h.value(id) == rest {
+		return nil
+	}
 	c.show(id, moving, nil)
 	if h.mind(id).jams && rest == "locked" {
 		rest = "jammed"
 	}
-	c.later(func(do func()) { h.after(lockTime, do) }, func() { h.show(id, rest, h.attrs(id)) })
-	return nil
-}
-
-func (c *call) turnValve(id, moving, rest string, closed bool) *fault {
-	h := c.h
-	if h.value(id) == rest {
-		return nil
-	}
-	c.show(id, moving, nil)
-	c.later(func(do func()) { h.after(lockTime, do) }, func() {
-		h.show(id, rest, merged(h.attrs(id), map[string]any{"is_closed": closed}))
+	c.pending++
+	h.after(turnTime, func() {
+		attrs := h.attrs(id)
+		if !lock {
+			attrs = merged(attrs, map[string]any{"is_closed": rest == "closed"})
+		}
+		h.show(id, rest, attrs)
+		c.finish()
 	})
 	return nil
 }
 
-func vacuum(to string) func(*call, string) *fault {
-	return func(c *call, id string) *fault {
-		was := c.h.value(id)
-		if to == "paused" && was != "cleaning" || to == "cleaning" && was == "cleaning" {
-			return nil
-		}
-		var attrs map[string]any
-		if to == "cleaning" {
-			area, _ := number(c.h.attrs(id)["cleaned_area"])
-			attrs = map[string]any{"cleaned_area": area + 1.32}
-		}
-		c.show(id, to, attrs)
+func vacuumStart(c *call, id string) *fault {
+	if c.h.value(id) == "cleaning" {
 		return nil
 	}
+	area, _ := number(c.h.attrs(id)["cleaned_area"])
+	return c.show(id, "cleaning", map[string]any{"cleaned_area": area + 1.32})
 }
 
 // vacuumHome takes thirty seconds, longer than a context is kept.
 func vacuumHome(c *call, id string) *fault {
 	h := c.h
-	c.show(id, "returning", nil)
 	h.after(30*time.Second, func() { h.show(id, "docked", h.attrs(id)) })
-	return nil
+	return c.show(id, "returning", nil)
 }
 
-// alarm needs the demo panel's code to disarm, and a minute or so to arm.
+// alarm needs the demo panel's code; arming takes half a minute.
 func alarm(to string) func(*call, string) *fault {
 	return func(c *call, id string) *fault {
 		h := c.h
 		if fmt.Sprint(c.data["code"]) != "1234" {
-			return &fault{code: "service_validation_error", message: "Validation error: Invalid alarm code provided",
-				key: "invalid_code", domain: "manual"}
+			return invalid("Invalid alarm code provided", "invalid_code", "manual", nil)
 		}
-		was := h.value(id)
+		done := map[string]any{"previous_state": nil, "next_state": nil}
 		if to == "disarmed" {
-			c.show(id, to, map[string]any{"previous_state": nil, "next_state": nil})
-			return nil
+			return c.show(id, to, done)
 		}
-		c.show(id, "arming", map[string]any{"previous_state": was, "next_state": to})
 		h.after(30*time.Second, func() {
 			if h.value(id) == "arming" {
-				h.show(id, to, merged(h.attrs(id), map[string]any{"previous_state": nil, "next_state": nil}))
+				h.show(id, to, merged(h.attrs(id), done))
 			}
 		})
-		return nil
+		return c.show(id, "arming", map[string]any{"previous_state": h.value(id), "next_state": to})
 	}
 }
 
@@ -249,9 +248,6 @@ type mind struct {
 }
 
 func (h *House) mind(id string) *mind {
-	if h.minds == nil {
-		h.minds = map[string]*mind{}
-	}
 	m := h.minds[id]
 	if m == nil {
 		m = &mind{jams: strings.Contains(id, "poorly_installed")}

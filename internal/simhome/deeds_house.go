@@ -33,7 +33,7 @@ func listDeeds() map[string]deed {
 		"todo.update_item":      {each: todoUpdate},
 		"todo.remove_item":      {each: todoRemove},
 		"weather.get_forecasts": {each: forecasts},
-		"calendar.get_events": {also: []string{"duration", "end_date_time", "start_date_time"}, each: func(c *call, id string) *fault {
+		"calendar.get_events": {also: "duration end_date_time start_date_time", each: func(c *call, id string) *fault {
 			c.response[id] = map[string]any{"events": []any{}}
 			return nil
 		}},
@@ -45,25 +45,24 @@ func todoAdd(c *call, id string) *fault {
 	uid := h.hexID()
 	uid = strings.Join([]string{uid[:8], uid[8:12], uid[12:16], uid[16:20], uid[20:]}, "-")
 	h.todo[id] = append(h.todo[id], todoItem{Summary: c.text("item"), UID: uid, Status: "needs_action"})
-	c.showTodo(id)
-	return nil
+	return c.showTodo(id)
 }
 
-func (c *call) showTodo(id string) {
+func (c *call) showTodo(id string) *fault {
 	open := 0
 	for _, i := range c.h.todo[id] {
 		if i.Status == "needs_action" {
 			open++
 		}
 	}
-	c.show(id, fmt.Sprint(open), nil)
+	return c.show(id, fmt.Sprint(open), nil)
 }
 
 // todoFind finds an item by uid or summary.
 func (c *call) todoFind(id, item string) (int, *fault) {
 	i := slices.IndexFunc(c.h.todo[id], func(t todoItem) bool { return t.Summary == item || t.UID == item })
 	if i < 0 {
-		return i, invalidChoice("Unable to find to-do list item: "+item, "item_not_found", "todo", map[string]any{"item": item})
+		return i, invalid("Unable to find to-do list item: "+item, "item_not_found", "todo", map[string]any{"item": item})
 	}
 	return i, nil
 }
@@ -84,8 +83,7 @@ func todoUpdate(c *call, id string) *fault {
 			t.Completed = ptr(iso(c.h.now()))
 		}
 	}
-	c.showTodo(id)
-	return nil
+	return c.showTodo(id)
 }
 
 func todoRemove(c *call, id string) *fault {
@@ -96,8 +94,7 @@ func todoRemove(c *call, id string) *fault {
 		}
 		c.h.todo[id] = slices.Delete(c.h.todo[id], i, i+1)
 	}
-	c.showTodo(id)
-	return nil
+	return c.showTodo(id)
 }
 
 // texts2Any is one string or a list, no commas split.
@@ -121,11 +118,11 @@ func forecasts(c *call, id string) *fault {
 
 // houseDeeds are those that move the whole house, scripts, scenes, automations and messages.
 func houseDeeds() map[string]deed {
-	return map[string]deed{
+	return join(onOff("automation"), map[string]deed{
 		"homeassistant.turn_on":  {whole: generic("turn_on")},
 		"homeassistant.turn_off": {whole: generic("turn_off")},
 		"homeassistant.toggle":   {whole: generic("toggle")},
-		"homeassistant.restart": {also: []string{"safe_mode"}, whole: func(c *call) *fault {
+		"homeassistant.restart": {also: "safe_mode", whole: func(c *call) *fault {
 			h := c.h
 			h.after(0, func() {
 				h.restart()
@@ -133,8 +130,8 @@ func houseDeeds() map[string]deed {
 			})
 			return nil
 		}},
-		"scene.turn_on":   {each: sceneOn, also: []string{"transition"}},
-		"script.turn_on":  {each: func(c *call, id string) *fault { c.h.runScript(id, c.ctx, nil); return nil }, also: []string{"variables"}},
+		"scene.turn_on":   {each: sceneOn, also: "transition"},
+		"script.turn_on":  {each: func(c *call, id string) *fault { c.h.runScript(id, c.ctx, nil); return nil }, also: "variables"},
 		"script.turn_off": {each: func(c *call, id string) *fault { c.h.stopRun(id); return nil }},
 		"script.toggle": {each: func(c *call, id string) *fault {
 			if c.h.value(id) == "on" {
@@ -144,14 +141,10 @@ func houseDeeds() map[string]deed {
 			}
 			return nil
 		}},
-		"automation.trigger":              {each: triggerNow, also: []string{"skip_condition"}},
-		"automation.turn_on":              onOff("automation", 0)["automation.turn_on"],
-		"automation.turn_off":             {each: onOff("automation", 0)["automation.turn_off"].each, also: []string{"stop_actions"}},
-		"automation.toggle":               onOff("automation", 0)["automation.toggle"],
-		"notify.send_message":             {each: press},
-		"persistent_notification.create":  {whole: func(*call) *fault { return nil }, also: []string{"message", "title", "notification_id"}},
-		"persistent_notification.dismiss": {whole: func(*call) *fault { return nil }, also: []string{"notification_id"}},
-	}
+		"automation.trigger":              {each: triggerNow, also: "skip_condition"},
+		"persistent_notification.create":  {whole: func(*call) *fault { return nil }, also: "message title notification_id"},
+		"persistent_notification.dismiss": {whole: func(*call) *fault { return nil }, also: "notification_id"},
+	})
 }
 
 // generic is homeassistant.turn_on and friends: each domain's own service, one after the other.

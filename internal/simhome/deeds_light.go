@@ -4,29 +4,22 @@ import "math"
 
 // lightDeeds are lights, switches, sirens and fans.
 func lightDeeds() map[string]deed {
-	return join(onOff("switch", 0), map[string]deed{
-		"light.turn_on":  {each: lightOn, also: []string{"brightness", "brightness_step", "color_temp", "hs_color", "xy_color", "flash", "profile", "white"}},
-		"light.turn_off": {each: lightOff},
-		"light.toggle": {also: []string{"brightness", "hs_color"}, each: func(c *call, id string) *fault {
-			if c.h.value(id) == "on" {
-				return lightOff(c, id)
-			}
-			return lightOn(c, id)
-		}},
-		"siren.turn_on":       onOff("siren", 1)["siren.turn_on"],
-		"siren.turn_off":      onOff("siren", 2)["siren.turn_off"],
-		"fan.turn_on":         {each: fanOn, feature: 32},
-		"fan.turn_off":        {each: fanOff, feature: 16},
+	on := deed{each: lightOn, also: "brightness brightness_step color_temp hs_color xy_color flash profile white"}
+	off := deed{each: lightOff}
+	fan, still := deed{each: fanOn, feature: 32}, deed{each: fanOff, feature: 16}
+	return join(onOff("switch"), map[string]deed{
+		"light.turn_on":       on,
+		"light.turn_off":      off,
+		"light.toggle":        {each: toggles("on", off, on).each, also: on.also},
+		"siren.turn_on":       shows("on", 1),
+		"siren.turn_off":      shows("off", 2),
+		"fan.turn_on":         fan,
+		"fan.turn_off":        still,
+		"fan.toggle":          toggles("on", still, fan),
 		"fan.set_percentage":  {each: fanSpeed, feature: 1},
 		"fan.set_preset_mode": {each: fanPreset, feature: 9},
-		"fan.oscillate":       {each: fanAttr("oscillating", "oscillating"), feature: 2},
-		"fan.set_direction":   {each: fanAttr("direction", "direction"), feature: 4},
-		"fan.toggle": {feature: 48, each: func(c *call, id string) *fault {
-			if c.h.value(id) == "on" {
-				return fanOff(c, id)
-			}
-			return fanOn(c, id)
-		}},
+		"fan.oscillate":       sets("oscillating", 2),
+		"fan.set_direction":   sets("direction", 4),
 	})
 }
 
@@ -47,8 +40,7 @@ func lightOff(c *call, id string) *fault {
 	if h.value(id) == "on" {
 		h.mind(id).shown = attrs
 	}
-	c.show(id, "off", hide)
-	return nil
+	return c.show(id, "off", hide)
 }
 
 func lightOn(c *call, id string) *fault {
@@ -74,8 +66,7 @@ func lightOn(c *call, id string) *fault {
 		return lightOff(c, id)
 	}
 	c.lightColour(looks, attrs)
-	c.show(id, "on", looks)
-	return nil
+	return c.show(id, "on", looks)
 }
 
 // lightBrightness applies what the call says of brightness and reports whether it means off.
@@ -219,8 +210,7 @@ func (c *call) setFan(id string, p float64) *fault {
 	if _, ok := c.h.attrs(id)["percentage"]; ok {
 		attrs["percentage"] = int(p)
 	}
-	c.show(id, v, attrs)
-	return nil
+	return c.show(id, v, attrs)
 }
 
 func fanPreset(c *call, id string) *fault {
@@ -232,13 +222,5 @@ func fanPreset(c *call, id string) *fault {
 	if _, ok := c.h.attrs(id)["percentage"]; ok {
 		attrs["percentage"] = nil
 	}
-	c.show(id, "on", attrs)
-	return nil
-}
-
-func fanAttr(key, attr string) func(*call, string) *fault {
-	return func(c *call, id string) *fault {
-		c.show(id, c.h.value(id), map[string]any{attr: c.data[key]})
-		return nil
-	}
+	return c.show(id, "on", attrs)
 }

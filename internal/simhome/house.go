@@ -91,6 +91,7 @@ func New(o Options) *House {
 func (h *House) build() {
 	h.states = map[string]*state{}
 	h.held = map[string]heldCause{}
+	h.minds = map[string]*mind{}
 	h.runs = map[string]*machine{}
 	h.todo = map[string][]todoItem{}
 	h.past = recorder{states: map[string][]*state{}}

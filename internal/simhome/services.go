@@ -54,7 +54,7 @@ func (h *House) loadServices() {
 		s.each, s.whole, s.feature = d.each, d.whole, d.feature
 		s.known = map[string]bool{"entity_id": true, "device_id": true, "area_id": true, "floor_id": true, "label_id": true}
 		s.learn(row["fields"].(map[string]any))
-		for _, k := range d.also {
+		for k := range strings.FieldsSeq(d.also) {
 			s.known[k] = true
 		}
 		h.addService(s)
@@ -316,15 +316,6 @@ func targetOf(data map[string]any) target {
 	return target{texts(data["entity_id"]), texts(data["device_id"]), texts(data["area_id"]), texts(data["floor_id"]), texts(data["label_id"])}
 }
 
-// later holds the call open and does more after a while.
-func (c *call) later(after func(func()), do func()) {
-	c.pending++
-	after(func() {
-		do()
-		c.finish()
-	})
-}
-
 // finish ends one part of the call; the last one tells done.
 func (c *call) finish() {
 	c.pending--
@@ -334,9 +325,10 @@ func (c *call) finish() {
 }
 
 // show gives the entity the call's context and new looks.
-func (c *call) show(id, value string, attrs map[string]any) {
+func (c *call) show(id, value string, attrs map[string]any) *fault {
 	c.h.hold(id, c.ctx)
 	c.h.show(id, value, merged(c.h.attrs(id), attrs))
+	return nil
 }
 
 // num is a number of the call's data.
