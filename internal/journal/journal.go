@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,6 +84,9 @@ func New(c Config, db *store.DB, house *mirror.House, log *slog.Logger, h *healt
 	}
 	return j
 }
+
+// ourStop is in the reason a link gives when it ends with Hearth.
+const ourStop = "stopping on our side"
 
 const batch = 2048 // changes taken at once
 
@@ -204,9 +208,19 @@ func (j *Journal) finish(ctx context.Context) {
 		}
 	}
 	j.mu.Lock()
-	now := time.Now()
-	j.settle(now.Add(time.Hour)) // every wave is over
-	row := markRow{j: j, alive: now.UnixMilli(), span: j.span, clean: true}
+	alive := time.Now()
+	j.rows = j.rows[:0]
+	for i := range j.waves {
+		j.waves[i].end(j)
+	}
+	if j.gap != nil && strings.Contains(j.gap.what, ourStop) {
+		// The link ended because Hearth does: one gap will tell, not two.
+		alive = time.UnixMilli(j.gap.at)
+		j.rows = append(j.rows, endRow{e: j.gap, till: j.gap.at})
+		j.gap = nil
+	}
+	j.append(tally{})
+	row := markRow{j: j, alive: alive.UnixMilli(), span: j.span, clean: true}
 	j.span = nil
 	j.mu.Unlock()
 	if err := j.db.Commit(ctx, row); err != nil {

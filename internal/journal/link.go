@@ -159,7 +159,7 @@ func (j *Journal) linkDown(at time.Time, reason string) {
 
 func silent(reason string) bool {
 	r := strings.ToLower(reason)
-	for _, word := range []string{"ping", "pong", "time out", "timeout", "timed out", "deadline", "no answer", "silent", "stall"} {
+	for _, word := range []string{" ping", "pong", "time out", "timeout", "timed out", "deadline", "no answer", "silent", "stall"} {
 		if strings.Contains(r, word) {
 			return true
 		}

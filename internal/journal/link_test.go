@@ -75,11 +75,14 @@ func TestGaps_StopAndStart(t *testing.T) {
 	r := newRig(t)
 	start := r.now
 	r.up(testStates(r.now)...)
+	r.now = time.Now().UTC()
+	r.down("stopping on our side")
+	stopped := r.now
 	r.stop() // the clean end is marked with the real clock
 	var alive, clean int64
 	peek(t, r.path, "SELECT alive, clean FROM mark", &alive, &clean)
-	if clean != 1 {
-		t.Fatal("the end is not marked as clean")
+	if clean != 1 || alive != stopped.UnixMilli() {
+		t.Fatalf("clean %d, alive %d, want %d", clean, alive, stopped.UnixMilli())
 	}
 	r.now = time.UnixMilli(alive).UTC().Add(20 * time.Second)
 	r.start()

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"hearth/internal/home"
@@ -55,7 +56,10 @@ func (y eyes) user(uid, stored string) string {
 	return uid
 }
 
-const showTargets = 50 // targets shown per row
+const (
+	showTargets = 50   // targets shown per row
+	mostRead    = 2000 // rows read at once for a tree
+)
 
 const selectRows = `SELECT e.id, e.at, e.kind, coalesce(n.eid, ''), coalesce(n.name, ''), coalesce(e.old, ''), coalesce(e.new, ''),
 	coalesce(d.json, ''), coalesce(r.json, ''), e.ctx, e.parent, coalesce(p.uid, ''), coalesce(p.name, ''), coalesce(c.eid, ''),
@@ -107,7 +111,7 @@ func (j *Journal) load(ctx context.Context, ids []int64, y eyes) ([]Row, error) 
 // rowsWhere reads the rows of the event table that fit a condition on "e",
 // oldest first, as y sees them. Rows about entities out of sight are left out.
 func (j *Journal) rowsWhere(ctx context.Context, y eyes, where string, args ...any) ([]Row, error) {
-	rows, err := j.db.Reader().QueryContext(ctx, selectRows+where+" ORDER BY e.at, e.id LIMIT 2000", args...)
+	rows, err := j.db.Reader().QueryContext(ctx, selectRows+where+" ORDER BY e.at, e.id LIMIT ?", append(slices.Clone(args), mostRead)...)
 	if err != nil {
 		return nil, home.Wrap(home.Internal, err, "read the journal")
 	}

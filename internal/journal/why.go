@@ -275,8 +275,17 @@ func (w *walk) context(ctx context.Context, id string) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.full(rows)
 	w.groups[id] = rows
 	return rows, nil
+}
+
+// full says so when a read came to its limit.
+func (w *walk) full(rows []Row) {
+	if len(rows) >= mostRead {
+		w.truncated = true
+		w.note(fmt.Sprintf("more than %d rows share a context; the later ones were not looked at", mostRead))
+	}
 }
 
 // tree builds the tree around this.
@@ -395,6 +404,7 @@ func (w *walk) down(ctx context.Context, root string, depth int) error {
 		if err != nil {
 			return err
 		}
+		w.full(rows)
 		if n >= depth {
 			if len(rows) > 0 {
 				w.truncated = true

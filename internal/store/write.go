@@ -16,7 +16,12 @@ const maxBatch = 4096 // rows in one transaction
 // long): then they are counted as store.lost and the caller should say so.
 func (d *DB) Append(rows ...Row) bool {
 	d.mu.Lock()
-	if len(d.queue)+d.inflight+len(rows) > d.most || d.closed.Load() {
+	if d.closed.Load() {
+		d.mu.Unlock()
+		d.counters.lost.Add(int64(len(rows)))
+		return false
+	}
+	if len(d.queue)+d.inflight+len(rows) > d.most {
 		d.mu.Unlock()
 		d.counters.lost.Add(int64(len(rows)))
 		d.h.Light(health.StoreFull, fmt.Sprintf("%d rows could not be kept", d.counters.lost.Load()))
