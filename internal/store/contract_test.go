@@ -57,6 +57,13 @@ func count(t *testing.T, db *store.DB) (n int) {
 
 // contract is what every kind of database must do.
 func contract(t *testing.T, open opener) {
+	t.Run("order", func(t *testing.T) { orders(t, open) })
+	t.Run("faults", func(t *testing.T) { faults(t, open) })
+	t.Run("rest", func(t *testing.T) { rest(t, open) })
+}
+
+// orders is what is written when.
+func orders(t *testing.T, open opener) {
 	t.Run("commit is visible and atomic", func(t *testing.T) {
 		db := open(t, store.Config{}, nil)
 		if err := db.Commit(t.Context(), lines(0, 3)...); err != nil {
@@ -103,6 +110,10 @@ func contract(t *testing.T, open opener) {
 			t.Fatalf("%d rows, want 66", n)
 		}
 	})
+}
+
+// faults is what happens to rows that cannot be kept.
+func faults(t *testing.T, open opener) {
 	t.Run("a faulty row does not take others with it", func(t *testing.T) {
 		h := new(health.Registry)
 		db := open(t, store.Config{}, h)
@@ -142,6 +153,10 @@ func contract(t *testing.T, open opener) {
 			t.Fatalf("after writing: lit %v, %d rows of %d", lit, count(t, db), fits)
 		}
 	})
+}
+
+// rest is hooks, blobs and who waits for whom.
+func rest(t *testing.T, open opener) {
 	t.Run("rollback hooks run only on rollback", func(t *testing.T) {
 		db := open(t, store.Config{}, nil)
 		undone := 0
