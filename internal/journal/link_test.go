@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hearth/internal/health"
@@ -253,4 +254,42 @@ func TestGaps_Kill(t *testing.T) {
 	if p := r.query(Query{Entities: []home.EntityID{"light.kitchen_lights"}, From: killed.Add(-time.Hour), To: time.Now(), Limit: 1}); p.Total < 2000 {
 		t.Errorf("only %d changes came through, though a commit followed them", p.Total)
 	}
+}
+
+// stuck is a row that keeps the writer busy until it is let go.
+type stuck struct{ held, free chan struct{} }
+
+func (s stuck) Write(*store.Tx) error {
+	close(s.held)
+	<-s.free
+	return nil
+}
+
+func TestCoverage_SaysWhatTheDiskDidNotTake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.now = time.Now().UTC()
+		r.up(testStates(r.now)...)
+		<-time.After(time.Minute) // by the bubble's clock: nobody waits
+		r.query(Query{})
+		s := stuck{make(chan struct{}), make(chan struct{})}
+		done := make(chan error)
+		go func() { done <- r.db.Commit(context.Background(), s) }() // ends when it is let go
+		<-s.held
+		r.now = time.Now().UTC()
+		r.set("lock.front", "unlocked", "", home.Context{})
+		p := r.query(Query{Entities: []home.EntityID{"lock.front"}, From: r.now.Add(-30 * time.Second), To: r.now.Add(time.Hour)})
+		if p.Total != 0 || p.Coverage.Complete || !strings.Contains(p.Coverage.Gaps[0].Reason, "kept in memory") {
+			t.Errorf("the disk does not answer, yet: %+v", p)
+		}
+		close(s.free)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		p = r.query(Query{Entities: []home.EntityID{"lock.front"}, From: r.now.Add(-30 * time.Second), To: time.Now()})
+		if p.Total != 1 || !p.Coverage.Complete {
+			t.Errorf("and afterwards: %+v", p)
+		}
+		r.stop()
+	})
 }
