@@ -11,6 +11,16 @@ import (
 // joined gives a row with its name, area and floor filled in, and itself when
 // they are right already.
 func joined(row *home.Entity, s *home.State, p *places, d *devices) *home.Entity {
+	name, area, floor := join(row, s, p, d)
+	if row.Name == name && row.Area == area && row.Floor == floor {
+		return row
+	}
+	c := *row
+	c.Name, c.Area, c.Floor = name, area, floor
+	return &c
+}
+
+func join(row *home.Entity, s *home.State, p *places, d *devices) (string, home.AreaID, home.FloorID) {
 	area := row.OwnArea
 	if area == "" && row.Device != "" {
 		area = d.area[row.Device]
@@ -19,13 +29,7 @@ func joined(row *home.Entity, s *home.State, p *places, d *devices) *home.Entity
 	if a := p.area[area]; a != nil {
 		floor = a.Floor
 	}
-	name := nameOf(row, s, d)
-	if row.Name == name && row.Area == area && row.Floor == floor {
-		return row
-	}
-	c := *row
-	c.Name, c.Area, c.Floor = name, area, floor
-	return &c
+	return nameOf(row, s, d), area, floor
 }
 
 // nameOf is the name Home Assistant's own pages show: the friendly name of the

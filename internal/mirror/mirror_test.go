@@ -129,6 +129,54 @@ func TestSameAgainIsNoChange(t *testing.T) {
 	}
 }
 
+func TestForcedUpdateIsAChange(t *testing.T) {
+	h, w := build(t, small())
+	watch := h.Watch("t", Durable)
+	at := t0.Add(time.Minute)
+	// Home Assistant writes the same state again (force_update): only times differ.
+	w.Apply(states(home.Patch{ID: "light.kitchen", Updated: at}))
+	if s := h.View().State("light.kitchen"); !s.Updated.Equal(at) || !s.Changed.Equal(t0) {
+		t.Errorf("times are %v, %v", s.Changed, s.Updated)
+	}
+	w.Apply(states(home.Patch{ID: "light.kitchen", Updated: at}))
+	if n, _ := watch.Waiting(); n != 1 {
+		t.Errorf("%d changes", n)
+	}
+}
+
+func TestDifferenceWithoutBaseIsLeftOut(t *testing.T) {
+	var c health.Registry
+	h, w := New(Config{}, nil, nil, &c)
+	w.Apply(small())
+	v := h.View()
+	w.Apply(states(home.Patch{ID: "light.never", Value: str("on")}, home.Patch{ID: "switch.off", Value: str("on")}))
+	if h.View() != v || c.Counter("mirror.orphans").Load() != 2 {
+		t.Errorf("orphans: %d", c.Counter("mirror.orphans").Load())
+	}
+	w.Apply(states(home.Patch{ID: "light.kitchen", Value: str("dim"), Set: json.RawMessage(`[1]`)}))
+	if s := h.View().State("light.kitchen"); s.Value != "dim" || attribute(s.Attrs, "brightness") == nil || c.Counter("mirror.bad_attributes").Load() != 1 {
+		t.Errorf("bad attributes: %+v", s)
+	}
+}
+
+func TestBodies(t *testing.T) {
+	r := small()
+	r.Patches = append(r.Patches, full("automation.a", "on", `{}`), full("script.b", "off", `{}`))
+	h, w := build(t, r)
+	watch := h.Watch("t", Durable)
+	w.Apply(home.Report{Kind: home.ReportBodies, Bodies: []home.Body{{Entity: "automation.a", Config: json.RawMessage(`{"x":1}`)}}})
+	w.Apply(home.Report{Kind: home.ReportBodies, Bodies: []home.Body{{Entity: "automation.a", Config: json.RawMessage(`{"x":1}`)}}})
+	if n, c := watch.Waiting(); n != 1 || c.Kind != home.BodyChanged || c.Entity != "automation.a" {
+		t.Errorf("%d changes, %+v", n, c)
+	}
+	if have, want := h.View().Bodies(); have != 1 || want != 2 {
+		t.Errorf("%d of %d bodies", have, want)
+	}
+	if b, ok := h.View().Body("automation.a"); !ok || string(b.Config) != `{"x":1}` {
+		t.Errorf("body %+v", b)
+	}
+}
+
 func TestBufferIsCopied(t *testing.T) {
 	h, w := build(t, small())
 	buf := []byte(`{"brightness":7}`)

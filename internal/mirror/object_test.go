@@ -17,7 +17,7 @@ func TestStrip(t *testing.T) {
 		`{"zones":[{"name":"a","latitude":1},{"name":"b"}]}`:                             `{"zones":[{"name":"a"},{"name":"b"}]}`,
 		`{"acc\u0065ss_token":"abc","a":1}`:                                              `{"a":1}`,
 		`{"a":{"b":{"password":"x","c":[1,{"token":"y"}]}}}`:                             `{"a":{"b":{"c":[1,{}]}}}`,
-		`{"image":"https://h/p?token=abcdefgh12345678","n":1}`:                       `{"image":"https://h/p?token=***","n":1}`,
+		`{"image":"https://h/p?token=abcdefgh12345678","n":1}`:                           `{"image":"https://h/p?token=***","n":1}`,
 		`{}`:         `{}`,
 		``:           `{}`,
 		`[1]`:        `{}`,

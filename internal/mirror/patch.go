@@ -104,7 +104,8 @@ func (w *Writer) next(old *home.State, p *home.Patch, id home.EntityID) (*home.S
 		s.Changed.Equal(old.Changed) && s.Updated.Equal(old.Updated) && bytes.Equal(s.Attrs, old.Attrs) {
 		return nil, err
 	}
-	return &s, err
+	kept := s // only now does it need memory of its own
+	return &kept, err
 }
 
 func (w *Writer) attributes(s, old *home.State, p *home.Patch) (err error) {

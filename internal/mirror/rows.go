@@ -47,7 +47,8 @@ func (a *step) row(row *home.Entity) bool {
 	if c != nil {
 		n.state = c.state
 	}
-	n.row = joined(a.w.kept(*row, id), n.state, a.v.places, a.v.devs)
+	n.row = a.w.kept(*row, id)
+	n.row.Name, n.row.Area, n.row.Floor = join(n.row, n.state, a.v.places, a.v.devs)
 	if row.RegistryID != "" {
 		a.w.rids.add(n.row.RegistryID, slot)
 	}

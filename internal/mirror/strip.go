@@ -18,74 +18,119 @@ func sensitive(name string) bool {
 }
 
 // Strip removes what must never leave the mirror from an attribute object, at
-// any depth: access tokens, entity pictures, coordinates, codes. It returns the
-// input itself when there is nothing to remove, and {} for what is no object.
+// any depth: access tokens, entity pictures, coordinates, codes; tokens within
+// addresses become stars. It returns the input itself when there is nothing to
+// remove, and {} for what is no object.
 func Strip(attrs json.RawMessage) json.RawMessage {
 	m := object(attrs)
-	out, changed := []byte{'{'}, false
+	found := false
 	for {
 		x, ok := m.next()
 		if !ok {
 			break
 		}
-		if sensitive(string(x.name())) {
-			changed = true
-			continue
-		}
-		v := clean(x.value)
-		changed = changed || !bytes.Equal(v, x.value)
-		out = put(out, x.key, v)
+		found = found || sensitive(string(x.name())) || tainted(x.value)
 	}
-	if m.err() != nil {
+	switch {
+	case m.err() != nil || len(attrs) == 0:
 		return emptyObject
-	}
-	if !changed && len(attrs) > 0 {
+	case !found:
 		return attrs
 	}
-	return clip(append(out, '}'))
+	out := []byte{'{'}
+	m = object(attrs)
+	for {
+		x, ok := m.next()
+		if !ok {
+			return clip(append(out, '}'))
+		}
+		if !sensitive(string(x.name())) {
+			out = put(out, x.key, clean(x.value))
+		}
+	}
 }
 
-// clean removes sensitive members inside a nested value, and stars tokens in
-// addresses. Values without any object in them, nearly all, come back untouched.
+// clean is a value without sensitive members inside it and with tokens in
+// addresses starred: v itself when there are none, as nearly always.
 func clean(v []byte) []byte {
-	if bytes.Contains(v, []byte("oken=")) || bytes.Contains(v, []byte("uthSig=")) {
+	if !tainted(v) {
+		return v
+	}
+	if addressed(v) {
 		v = secret.Star(v)
 	}
-	if len(v) == 0 || v[0] != '{' && v[0] != '[' || bytes.IndexByte(v, '{') < 0 {
-		return v
-	}
-	if v[0] == '{' {
+	switch v[0] {
+	case '{':
 		return Strip(v)
+	case '[':
+		out := []byte{'['}
+		for item := range items(v) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, clean(item)...)
+		}
+		return append(out, ']')
 	}
-	return cleanList(v)
+	return v
 }
 
-// cleanList cleans the items of an array, walking it like an object without keys.
-func cleanList(v []byte) []byte {
-	m := members{in: v, pos: 1}
-	out, changed := []byte{'['}, false
-	for {
-		m.space()
-		if m.pos < len(v) && v[m.pos] == ',' {
-			m.pos++
-			continue
+// tainted reports whether clean has anything to do. It allocates nothing.
+func tainted(v []byte) bool {
+	switch {
+	case len(v) == 0:
+		return false
+	case addressed(v):
+		return true
+	case v[0] == '{':
+		m := object(v)
+		for {
+			x, ok := m.next()
+			if !ok {
+				return m.err() != nil
+			}
+			if sensitive(string(x.name())) || tainted(x.value) {
+				return true
+			}
 		}
-		if m.pos >= len(v) || v[m.pos] == ']' {
-			break
+	case v[0] == '[' && bytes.IndexByte(v, '{') > 0:
+		for item := range items(v) {
+			if tainted(item) {
+				return true
+			}
 		}
-		from := m.pos
-		if !m.value() {
-			return []byte("[]")
-		}
-		item := clean(v[from:m.pos])
-		changed = changed || !bytes.Equal(item, v[from:m.pos])
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, item...)
 	}
-	if !changed {
-		return v
+	return false
+}
+
+// addressed reports whether a value holds an address with a token that is not
+// starred yet.
+func addressed(v []byte) bool {
+	for _, mark := range [...]string{"oken=", "uthSig="} {
+		if i := bytes.Index(v, []byte(mark)); i >= 0 && !bytes.HasPrefix(v[i+len(mark):], []byte(secret.Stars)) {
+			return true
+		}
 	}
-	return append(out, ']')
+	return false
+}
+
+// items walks the items of an array; it ends where the array is broken.
+func items(v []byte) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		m := members{in: v, pos: 1}
+		for {
+			m.space()
+			if m.pos < len(v) && v[m.pos] == ',' {
+				m.pos++
+				continue
+			}
+			if m.pos >= len(v) || v[m.pos] == ']' {
+				return
+			}
+			from := m.pos
+			if !m.value() || !yield(v[from:m.pos]) {
+				return
+			}
+		}
+	}
 }

@@ -55,6 +55,7 @@ func TestFirstHit(t *testing.T) {
 		{Query{Text: "deckenlampe"}, "light.ceiling_lights"},
 		{Query{Text: "kuchenfenster"}, "binary_sensor.kuchenfenster"},
 		{Query{Text: "Kuechenfenster"}, "binary_sensor.kuchenfenster"},
+		{Query{Text: "Kueche Licht"}, "light.kitchen_lights"},
 		{Query{Text: "KÜCHENFENSTER"}, "binary_sensor.kuchenfenster"},
 		{Query{Text: "heat pump"}, "climate.heatpump"},
 		{Query{Text: "heating living room"}, "climate.heatpump"},
