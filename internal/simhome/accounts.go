@@ -34,6 +34,7 @@ func (h *House) loadUsers() {
 		return
 	}
 	h.tokens, h.codes, h.flows = map[string]*user{}, map[string]*user{}, map[string]bool{}
+	h.sessions = map[string]string{}
 	h.users = []*user{
 		{ID: systemID, Name: "Home Assistant Content", system: true, groups: []string{"system-read-only"}},
 		{ID: ownerID, Name: "Test Owner", Username: "test", password: "test-house-1", owner: true, groups: []string{"system-admin"}, person: "person.test_owner"},

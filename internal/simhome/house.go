@@ -37,9 +37,10 @@ type House struct {
 	held        map[string]heldCause
 	reg         registries
 	users       []*user
-	tokens      map[string]*user // access token → user
-	codes       map[string]*user // authorization code → user
-	flows       map[string]bool  // login flows begun
+	tokens      map[string]*user  // access token → user
+	codes       map[string]*user  // authorization code → user
+	sessions    map[string]string // refresh token → access token
+	flows       map[string]bool   // login flows begun
 	config      map[string]any
 	catalog     map[string]*service
 	conns       map[*conn]struct{}

@@ -6,22 +6,8 @@ import (
 	"net/http"
 )
 
-// The way a person signs in: ask for providers, start a flow, answer its one
-// form, trade the code for a token.
-
-func (h *House) restProviders(w http.ResponseWriter, _ *http.Request) {
-	reply(w, 200, map[string]any{"preselect_remember_me": true,
-		"providers": []any{map[string]any{"name": "Home Assistant Local", "id": nil, "type": "homeassistant"}}})
-}
-
-// restOnboarding says that every step is done.
-func (h *House) restOnboarding(w http.ResponseWriter, _ *http.Request) {
-	steps := []any{}
-	for _, s := range []string{"user", "core_config", "analytics", "integration"} {
-		steps = append(steps, map[string]any{"step": s, "done": s != "core_config"})
-	}
-	reply(w, 200, steps)
-}
+// The way a person signs in: start a flow, answer its one form, trade the code
+// for a token, and sign out by revoking it.
 
 func flowForm(id string, errs map[string]string) map[string]any {
 	if errs == nil {
@@ -83,5 +69,15 @@ func (h *House) restToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	delete(h.codes, r.PostFormValue("code"))
-	reply(w, 200, map[string]any{"access_token": h.newToken(u), "token_type": "Bearer", "refresh_token": h.hexID() + h.hexID(), "expires_in": 1800, "ha_auth_provider": "homeassistant"})
+	access, refresh := h.newToken(u), h.hexID()+h.hexID()
+	h.sessions[refresh] = access
+	reply(w, 200, map[string]any{"access_token": access, "token_type": "Bearer", "refresh_token": refresh, "expires_in": 1800, "ha_auth_provider": "homeassistant"})
+}
+
+// restRevoke ends a session; it answers 200 whatever it was told.
+func (h *House) restRevoke(w http.ResponseWriter, r *http.Request) {
+	refresh := r.PostFormValue("token")
+	delete(h.tokens, h.sessions[refresh])
+	delete(h.sessions, refresh)
+	w.WriteHeader(http.StatusOK)
 }

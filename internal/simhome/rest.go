@@ -16,8 +16,7 @@ func (h *House) routes() http.Handler {
 		"POST /auth/login_flow":      h.restFlow,
 		"POST /auth/login_flow/{id}": h.restLogin,
 		"POST /auth/token":           h.restToken,
-		"GET /auth/providers":        h.restProviders,
-		"GET /api/onboarding":        h.restOnboarding,
+		"POST /auth/revoke":          h.restRevoke,
 	}
 	for pattern, do := range open {
 		mux.HandleFunc(pattern, h.locked(do))
@@ -45,8 +44,8 @@ func (h *House) routes() http.Handler {
 // Routes are the REST routes the house knows, for the suite that checks each.
 func Routes() []string {
 	return []string{"/api/", "/api/config", "/api/states", "/api/states/<id>", "/api/services", "/api/services/<domain>/<service>",
-		"/api/template", "/api/history/period", "/api/config/<kind>/config/<id>", "/api/onboarding",
-		"/auth/providers", "/auth/login_flow", "/auth/login_flow/<id>", "/auth/token"}
+		"/api/template", "/api/history/period", "/api/config/<kind>/config/<id>",
+		"/auth/revoke", "/auth/login_flow", "/auth/login_flow/<id>", "/auth/token"}
 }
 
 // locked serves with the house locked and settles afterwards; a stalled house waits.

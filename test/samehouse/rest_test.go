@@ -41,9 +41,7 @@ func restCases() []request {
 		{"/api/config/<kind>/config/<id>", "GET", "/api/config/automation/config/yaml_only", nil, 404, `{"message":"Resource not found"}`, false},
 		{"/api/config/<kind>/config/<id>", "GET", "/api/config/script/config/announce", nil, 200, `{"alias":"Announce","sequence":"<list>"}`, false},
 		{"/api/config/<kind>/config/<id>", "GET", "/api/config/scene/config/movie", nil, 200, `{"id":"movie","name":"Movie","entities":{"light.ceiling_lights":{"state":"on","brightness":40},"light.bed_light":{"state":"off"}}}`, false},
-		{"/api/onboarding", "GET", "/api/onboarding", nil, 200, `[{"step":"user","done":true},{"step":"core_config","done":false},{"step":"analytics","done":true},{"step":"integration","done":true}]`, true},
 		{"/auth/login_flow", "", "", nil, 0, "", true}, {"/auth/login_flow/<id>", "", "", nil, 0, "", true}, {"/auth/token", "", "", nil, 0, "", true}, // login
-		{"/auth/providers", "GET", "/auth/providers", nil, 200, `{"providers":[{"name":"Home Assistant Local","id":null,"type":"homeassistant"}],"preselect_remember_me":"<any>"}`, true},
 	}
 }
 
@@ -63,8 +61,8 @@ func rest(t *testing.T, h *home) {
 	}
 }
 
-// login signs in like a person and gives an access token.
-func login(t *testing.T, h *home, name, password string) string {
+// login signs in like a person; it gives an access token and how to sign out.
+func login(t *testing.T, h *home, name, password string) (token string, signOut func()) {
 	t.Helper()
 	client := h.base + "/"
 	known := vars{}
@@ -83,20 +81,29 @@ func login(t *testing.T, h *home, name, password string) string {
 	}
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {known["code"].(string)}, "client_id": {client}}.Encode()
 	code, v = h.rest(t, "", "POST", "/auth/token", form)
-	if err := match(parse(t, `{"access_token":"<$token>","token_type":"Bearer","refresh_token":"<string>","expires_in":1800,"ha_auth_provider":"homeassistant"}`), v, "token", known); err != nil || code != 200 {
+	if err := match(parse(t, `{"access_token":"<$token>","token_type":"Bearer","refresh_token":"<$refresh>","expires_in":1800,"ha_auth_provider":"homeassistant"}`), v, "token", known); err != nil || code != 200 {
 		t.Fatal(code, err)
 	}
 	code, v = h.rest(t, "", "POST", "/auth/token", form)
 	if err := match(parse(t, `{"error":"invalid_request","error_description":"Invalid code"}`), v, "token", known); err != nil || code != 400 {
 		t.Error(code, err)
 	}
-	return known["token"].(string)
+	return known["token"].(string), func() {
+		code, v := h.rest(t, "", "POST", "/auth/revoke", url.Values{"token": {known["refresh"].(string)}}.Encode())
+		if code != 200 || v != "" {
+			t.Errorf("revoke: %d %v", code, v)
+		}
+		if code, _ := h.rest(t, known["token"].(string), "GET", "/api/", nil); code != 401 {
+			t.Errorf("after revoking: %d", code)
+		}
+	}
 }
 
 // rights checks what somebody who is no administrator may not do; the account
 // was made by "who is there".
 func rights(t *testing.T, h *home) {
-	token := login(t, h, "guest", "guest-house-1")
+	token, signOut := login(t, h, "guest", "guest-house-1")
+	defer signOut()
 	c := open(t, h, token)
 	for _, s := range []struct{ kind, send, want string }{
 		{"auth/current_user", `{}`, `{"success":true,"result":{"name":"Guest","is_admin":false,"...":0},"...":0}`},

@@ -13,10 +13,14 @@ import (
 )
 
 func TestSimulatedHouse(t *testing.T) {
+	t.Parallel()
 	contract(t, simulated(t, simhome.Options{Seed: 7, Plain: true}))
 }
 
-func TestRealHouse(t *testing.T) { contract(t, real(t)) }
+func TestRealHouse(t *testing.T) {
+	t.Parallel()
+	contract(t, real(t))
+}
 
 // contract is everything a house has to keep.
 func contract(t *testing.T, h *home) {
