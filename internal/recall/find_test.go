@@ -233,3 +233,15 @@ func FuzzFind(f *testing.F) {
 		x.Near(home.Visible(), text, 3)
 	})
 }
+
+func TestTheThingItselfComesFirst(t *testing.T) {
+	x := New(house(t, []thing{
+		{id: "light.a", name: "Vacuum ground floor"}, {id: "vacuum.b", name: "Vacuum ground floor"},
+		{id: "input_select.house_mode", name: "House mode"}, {id: "person.ann", name: "Ann"}, {id: "zone.home", name: "Home"},
+	}))
+	for q, want := range map[string]home.EntityID{"vacuum on the ground floor": "vacuum.b", "who is there": "person.ann"} {
+		if hits, _ := x.Find(home.Visible(), Query{Text: q}); len(hits) == 0 || hits[0].Entity.ID != want {
+			t.Errorf("%q: %+v", q, hits)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type scratch struct {
 	docs  []uint32  // with a total
 	now   []uint32  // with a cur
 	best  []uint8   // field of cur
+	kind  []float32 // what the term at hand says of the kind
 }
 
 func (s *scratch) grow(words, docs int) {
@@ -31,6 +32,7 @@ func (s *scratch) grow(words, docs int) {
 		n := docs + docs/8
 		s.total, s.cur = make([]float32, n), make([]float32, n)
 		s.named, s.terms, s.best = make([]uint8, n), make([]uint8, n), make([]uint8, n)
+		s.kind = make([]float32, n)
 	}
 }
 
@@ -40,6 +42,10 @@ func (s *scratch) reset() {
 	}
 	s.docs = s.docs[:0]
 }
+
+// kindBonus is what a word adds when it also says what kind of thing it is: a
+// vacuum's battery is no vacuum.
+const kindBonus = 0.15
 
 // rarity is how much a word says: rare words say more.
 func (c *catalog) rarity(word uint32) float32 {
@@ -80,11 +86,14 @@ func (c *catalog) scoreTerm(t *term, s *scratch) {
 		for _, p := range c.of(v.word) {
 			d, f := p>>fieldBits, field(p&(1<<fieldBits-1))
 			x := w * f.weight()
-			if x <= s.cur[d] {
-				continue
-			}
 			if s.cur[d] == 0 {
 				s.now = append(s.now, d)
+			}
+			if f == inKind {
+				s.kind[d] = max(s.kind[d], w)
+			}
+			if x <= s.cur[d] {
+				continue
 			}
 			s.cur[d], s.best[d] = x, uint8(f)
 		}
@@ -93,7 +102,8 @@ func (c *catalog) scoreTerm(t *term, s *scratch) {
 		if s.total[d] == 0 {
 			s.docs = append(s.docs, d)
 		}
-		s.total[d] += s.cur[d]
+		s.total[d] += s.cur[d] + kindBonus*s.kind[d]
+		s.kind[d] = 0
 		s.terms[d]++
 		if f := field(s.best[d]); f == inName || f == inAlias {
 			s.named[d]++

@@ -83,14 +83,15 @@ func (l *lexicon) add(from, to []string) {
 		}
 	}
 	for _, w := range from {
-		key := strings.Join(stems(strings.Split(w, "_")), " ")
-		l.phrase = max(l.phrase, strings.Count(key, " ")+1)
+		parts := stems(strings.Split(w, "_"))
+		key := strings.Join(parts, " ")
+		l.phrase = max(l.phrase, len(parts))
 		for _, t := range targets {
-			if t != key && !has(l.means[key], t) {
+			if !has(parts, t) && !has(l.means[key], t) {
 				l.means[key] = append(l.means[key], t)
 			}
 		}
-		l.learn(strings.Fields(key))
+		l.learn(parts)
 	}
 	l.learn(targets)
 }
