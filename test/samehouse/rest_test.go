@@ -41,7 +41,7 @@ func restCases() []request {
 		{"/api/config/<kind>/config/<id>", "GET", "/api/config/automation/config/yaml_only", nil, 404, `{"message":"Resource not found"}`, false},
 		{"/api/config/<kind>/config/<id>", "GET", "/api/config/script/config/announce", nil, 200, `{"alias":"Announce","sequence":"<list>"}`, false},
 		{"/api/config/<kind>/config/<id>", "GET", "/api/config/scene/config/movie", nil, 200, `{"id":"movie","name":"Movie","entities":{"light.ceiling_lights":{"state":"on","brightness":40},"light.bed_light":{"state":"off"}}}`, false},
-		{"/auth/login_flow", "", "", nil, 0, "", true}, {"/auth/login_flow/<id>", "", "", nil, 0, "", true}, {"/auth/token", "", "", nil, 0, "", true}, // login
+		{"/auth/login_flow", "", "", nil, 0, "", true}, {"/auth/login_flow/<id>", "", "", nil, 0, "", true}, {"/auth/token", "", "", nil, 0, "", true}, {"/auth/revoke", "", "", nil, 0, "", true}, // login
 	}
 }
 
