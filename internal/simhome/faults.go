@@ -146,6 +146,12 @@ func (h *House) restart() {
 	}
 	h.ticks, h.agenda = nil, nil
 	h.held = map[string]heldCause{}
+	for _, m := range h.runs {
+		m.running = nil
+	}
+	for _, m := range h.minds {
+		m.goal = nil
+	}
 	h.faults.refuse = true
 	snapshot := make([]*state, 0, len(before))
 	for _, id := range h.order {

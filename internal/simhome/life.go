@@ -69,8 +69,8 @@ func (h *House) hour() []act {
 	m := time.Minute
 	one := func(id string) map[string]any { return map[string]any{"entity_id": []any{id}} }
 	acts := []act{
-		{jitter(1 * m), h.device("binary_sensor.hallway_motion", "on")},
-		{jitter(3 * m), h.device("binary_sensor.hallway_motion", "off")},
+		{jitter(10 * time.Second), h.device("binary_sensor.hallway_motion", "on")},
+		{jitter(2 * m), h.device("binary_sensor.hallway_motion", "off")},
 		{jitter(5 * m), h.person(annaID, "light", "turn_on", map[string]any{"entity_id": []any{"light.schreibtisch"}, "brightness_pct": 60.0})},
 		{jitter(9 * m), h.person(ownerID, "input_boolean", "turn_on", one("input_boolean.guest_mode"))},
 		{jitter(12 * m), h.person(annaID, "cover", "close_cover", one("cover.hall_window"))},

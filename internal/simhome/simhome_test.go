@@ -173,3 +173,58 @@ func TestFloodIsCountedExactly(t *testing.T) {
 		}
 	})
 }
+
+// ids of the answer of extract_from_target, joined.
+func (c *client) extract(target map[string]any, expand bool) string {
+	r := c.call("extract_from_target", map[string]any{"target": target, "expand_group": expand})
+	return string(mustJSON(r["result"].(map[string]any)["referenced_entities"]))
+}
+
+func TestTargetsOfTheSecondPlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Options{Seed: 1})
+		c := open(t, serve(t, h), h.HearthToken())
+		composites := c.call("config/device_registry/list_composite_splits", nil)["result"].(map[string]any)
+		if len(composites) != 1 {
+			t.Fatal(composites)
+		}
+		for id := range composites {
+			if got := c.extract(map[string]any{"device_id": id}, false); got != `["climate.wohnzimmer_heizung","sensor.heizung_vorlauf"]` {
+				t.Errorf("composite: %s", got)
+			}
+		}
+		for _, x := range []struct {
+			target map[string]any
+			expand bool
+			want   string
+		}{
+			{map[string]any{"area_id": "terrasse"}, false, `["cover.garagentor_nord","sensor.terrasse_lux","switch.bewasserung"]`},
+			{map[string]any{"area_id": "hallway"}, false, `["binary_sensor.hallway_motion","binary_sensor.haustur","light.flur_oben","light.flur_spiegel","light.flur_unten"]`},
+			{map[string]any{"entity_id": "group.alle_lampen"}, false, `["group.alle_lampen"]`},
+			{map[string]any{"entity_id": "group.alle_lampen"}, true, `["light.flur_oben","light.flur_spiegel","light.flur_unten","light.stehlampe","light.stehlampe_2","light.wohnzimmer_decke"]`},
+			{map[string]any{"label_id": "night_quiet"}, false, `["light.nochnik","light.stehlampe_2"]`},
+		} {
+			if got := c.extract(x.target, x.expand); got != x.want {
+				t.Errorf("%v: %s, want %s", x.target, got, x.want)
+			}
+		}
+	})
+}
+
+func TestAClientThatDoesNotReadIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(Options{Seed: 1})
+		c := open(t, serve(t, h), h.HearthToken())
+		c.call("subscribe_entities", nil)
+		synctest.Wait()
+		for i := range maxPending + 2 {
+			h.Set("light.nochnik", flip(h.Value("light.nochnik")), map[string]any{"brightness": i})
+		}
+		synctest.Wait()
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if len(h.conns) != 0 {
+			t.Error("the client is still there")
+		}
+	})
+}
