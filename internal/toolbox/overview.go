@@ -9,7 +9,7 @@ import (
 )
 
 // overviewBytes is what the overview may cost at any size of the house.
-const overviewBytes = 1500
+const overviewBytes = 2500
 
 func (b *Box) houseShelf() []tool.Tool {
 	return []tool.Tool{

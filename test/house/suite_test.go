@@ -210,7 +210,7 @@ func checkOverview(t *testing.T, h *hearth, ws *realhome.Socket) {
 		"open": map[string]any{"total": open}, "unlocked": map[string]any{"total": unlocked},
 	}
 	agree(t, "house_overview", got, want)
-	if b := brief(got); len(b) > 2000 {
+	if b := brief(got); len(b) > 3000 {
 		t.Errorf("the overview has %d bytes", len(b))
 	}
 }
