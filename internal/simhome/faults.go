@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/coder/websocket"
@@ -175,8 +174,7 @@ func (h *House) guard(l net.Listener) net.Listener { return &guarded{Listener: l
 
 type guarded struct {
 	net.Listener
-	h  *House
-	mu sync.Mutex
+	h *House
 }
 
 // Accept hands out connections except those a fault keeps or closes.

@@ -94,14 +94,7 @@ func TestFaults(t *testing.T) {
 		},
 		Restart: func(t *testing.T, h *House, c *client) {
 			ended(t, h, c)
-			if v := h.Value("light.kitchen_lights"); v != "unavailable" {
-				t.Errorf("while down: %s", v)
-			}
-			time.AfterFunc(restartTime+time.Second, func() {})
-			<-time.After(restartTime + time.Second)
-			if v := h.Value("light.kitchen_lights"); v != "on" {
-				t.Errorf("after: %s", v)
-			}
+			looksRestarted(t, h)
 		},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
@@ -113,6 +106,16 @@ func TestFaults(t *testing.T) {
 				h.Heal()
 			})
 		})
+	}
+}
+
+func looksRestarted(t *testing.T, h *House) {
+	if v := h.Value("light.kitchen_lights"); v != "unavailable" {
+		t.Errorf("while down: %s", v)
+	}
+	<-time.After(restartTime + time.Second)
+	if v := h.Value("light.kitchen_lights"); v != "on" {
+		t.Errorf("after: %s", v)
 	}
 }
 

@@ -64,8 +64,6 @@ func (h *House) locked(do http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-type userKey struct{}
-
 // asUser refuses requests without a good bearer token.
 func (h *House) asUser(do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
