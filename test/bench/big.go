@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"strings"
 	"time"
 
 	"hearth/internal/daemon"
@@ -84,10 +82,7 @@ func storm(ctx context.Context, b *bench, s *sim, srv *server) error {
 		return err
 	}
 	begun, cpu := time.Now(), srv.cpu()
-	n, err := everythingGoesAndComes(s)
-	if err != nil {
-		return err
-	}
+	n := s.Storm()
 	end, err := srv.until(ctx, 60*time.Second, func(st daemon.Status) bool {
 		return st.Waiting == 0 && st.Counters["journal.seen"]-before.Counters["journal.seen"] >= int64(n)
 	})
@@ -101,42 +96,6 @@ func storm(ctx context.Context, b *bench, s *sim, srv *server) error {
 	b.hold("40,000: RSS after the storm", now, 300, "MB")
 	b.say("40,000: RSS, peak so far", "%.0f MB", peak)
 	return nil
-}
-
-// everythingGoesAndComes makes each entity unavailable, then each what it was; it gives the number of changes.
-func everythingGoesAndComes(s *sim) (int, error) {
-	req, err := http.NewRequest(http.MethodGet, s.url+"/api/states", nil)
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+s.OwnerToken())
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	var states []struct {
-		ID    string `json:"entity_id"`
-		State string
-	}
-	if err := json.NewDecoder(res.Body).Decode(&states); err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, away := range []bool{true, false} {
-		for _, st := range states {
-			if domain, _, _ := strings.Cut(st.ID, "."); st.State == "unavailable" || domain != "sensor" && domain != "binary_sensor" && domain != "light" && domain != "switch" {
-				continue
-			}
-			value := st.State
-			if away {
-				value = "unavailable"
-			}
-			s.Set(st.ID, value, nil)
-			n++
-		}
-	}
-	return n, nil
 }
 
 func everyTool(b *bench, srv *server) error {
@@ -158,10 +117,19 @@ func everyTool(b *bench, srv *server) error {
 		if err != nil {
 			return err
 		}
-		b.hold(fmt.Sprintf("40,000: %s %v, p99 (p50 %.2f ms, %d bytes)", t.name, t.args, all.at(0.5), bytes), all.at(0.99), 1000, "ms")
+		b.hold(fmt.Sprintf("40,000: %s %s, p99 (p50 %.2f ms, %d bytes)", t.name, arguments(t.args), all.at(0.5), bytes), all.at(0.99), 1000, "ms")
 	}
 	now, peak := srv.memory()
 	b.hold("40,000: RSS after every tool", now, 300, "MB")
 	b.say("40,000: RSS, peak of everything", "%.0f MB", peak)
 	return nil
+}
+
+// arguments writes a call's arguments for the table.
+func arguments(args map[string]any) string {
+	b, err := json.Marshal(args)
+	if err != nil {
+		return err.Error()
+	}
+	return "`" + string(b) + "`"
 }
