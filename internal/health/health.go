@@ -49,23 +49,22 @@ type Kind struct {
 	Title    string
 	Severity Severity
 	Remedy   string
-	NotReady bool          // makes /ready fail when it lasts
-	Delay    time.Duration // shown only after it has lasted this long
+	NotReady bool // makes /ready fail when it lasts
 }
 
 // Kinds is the fixed list, by name.
 func Kinds() []Kind {
 	return []Kind{
-		{HassOffline, "Home Assistant cannot be reached", Fault, "check that it runs and that ha.url is right; hearth doctor tells which hop fails", true, 0},
-		{HassAuth, "Home Assistant refuses the token", Fault, "make a new long-lived token and run hearth setup", true, 0},
-		{HassNotAdmin, "The token is not an administrator's", Warning, "run hearth setup to make Hearth its own administrator user; until then traces, automation bodies and the events of calls are missing", false, 0},
-		{HassInsecure, "Home Assistant's certificate is not verified", Warning, "set ha.ca_file to the certificate that signed it", false, 0},
-		{HassFrames, "Some messages of Home Assistant could not be read", Warning, "report it with the sample that hearth doctor shows", false, 0},
-		{MirrorStale, "Answers come from stored state", Warning, "they carry their age; the live link will replace them", false, 0},
-		{StoreBehind, "The journal cannot keep up", Warning, "give the disk time; a gap is recorded", false, 0},
-		{StoreFull, "The database cannot be written", Fault, "free disk space or make the data directory writable; nothing else stops", true, 0},
-		{ClockSkew, "The clocks of Hearth and the house differ", Warning, "synchronise both with a time server", false, 0},
-		{ConfigBroken, "The configuration has an error", Fault, "correct hearth.yaml and start again", true, 0},
+		{HassOffline, "Home Assistant cannot be reached", Fault, "check that it runs and that ha.url is right; hearth doctor tells which hop fails", true},
+		{HassAuth, "Home Assistant refuses the token", Fault, "make a new long-lived token and run hearth setup", true},
+		{HassNotAdmin, "The token is not an administrator's", Warning, "run hearth setup to make Hearth its own administrator user; until then traces, automation bodies and the events of calls are missing", false},
+		{HassInsecure, "Home Assistant's certificate is not verified", Warning, "set ha.ca_file to the certificate that signed it", false},
+		{HassFrames, "Some messages of Home Assistant could not be read", Warning, "report it with the sample that hearth doctor shows", false},
+		{MirrorStale, "Answers come from stored state", Warning, "they carry their age; the live link will replace them", false},
+		{StoreBehind, "The journal cannot keep up", Warning, "give the disk time; a gap is recorded", false},
+		{StoreFull, "The database cannot be written", Fault, "free disk space or make the data directory writable; nothing else stops", true},
+		{ClockSkew, "The clocks of Hearth and the house differ", Warning, "synchronise both with a time server", false},
+		{ConfigBroken, "The configuration has an error", Fault, "correct hearth.yaml and start again", true},
 	}
 }
 
@@ -117,9 +116,7 @@ func (r *Registry) Lit() []Condition {
 	defer r.mu.Unlock()
 	out := make([]Condition, 0, len(r.lit))
 	for _, c := range r.lit {
-		if time.Since(c.Since) >= c.Delay {
-			out = append(out, c)
-		}
+		out = append(out, c)
 	}
 	sort.Slice(out, func(i, j int) bool {
 		if out[i].Severity != out[j].Severity {
