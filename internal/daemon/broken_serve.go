@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+
+	"hearth/internal/health"
 )
 
 // ServeBroken answers with a page that names what is wrong with the
@@ -24,7 +26,7 @@ func ServeBroken(ctx context.Context, listen string, cause error, log *slog.Logg
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", alive)
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"ready": false, "reasons": []map[string]string{{"condition": "config.broken", "title": "The configuration has an error"}}})
+		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"ready": false, "reasons": []map[string]string{{"condition": string(health.ConfigBroken), "title": "The configuration has an error"}}})
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, q *http.Request) {
 		if !localHost(q.Host) { // a page elsewhere that points its name at us

@@ -30,8 +30,10 @@ type Finding struct {
 
 // Examine looks at the data directory, the configuration, the process that owns
 // it, the database and every hop to Home Assistant, in this order. It changes
-// nothing. Later looks go on where an earlier one failed, if they can. Where a
-// process runs, it tests the hops itself: with its own settings, from where it is.
+// nothing, except that looking into the database of an older Hearth, which no
+// process owns, brings its schema up to date. Later looks go on where an earlier
+// one failed, if they can. Where a process runs, it tests the hops itself: with
+// its own settings, from where it is.
 func Examine(ctx context.Context, src Sources) []Finding {
 	out := []Finding{examineDir(src.Data)}
 	l, err := Load(src)

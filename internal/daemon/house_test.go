@@ -117,6 +117,10 @@ func TestHouse_ActsAndKnowsWhy(t *testing.T) {
 		t.Errorf("the journal does not know the light: %s", rows)
 	}
 
+	if up := h.ask(t, "hearth_status", `{}`)["up"]; up == nil {
+		t.Error("the status does not say how long this process has run")
+	}
+
 	h.client.Close()
 	if err := h.stop(); err != nil {
 		t.Errorf("stop: %v", err)

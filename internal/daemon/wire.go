@@ -78,7 +78,9 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	r.journal = journal.New(journal.Config{Rules: c.Journal.Rules}, r.db, r.house, room(log, "journal"), r.health)
 	r.index = recall.New(r.house)
 
-	box := &toolbox.Box{House: r.house, Hass: client, Journal: r.journal, Recall: r.index, Health: r.health, Version: o.Version}
+	box := &toolbox.Box{
+		House: r.house, Hass: client, Journal: r.journal, Recall: r.index, Health: r.health, Version: o.Version, Started: r.clock(),
+	}
 	r.registry = tool.NewRegistry(box.Tools()...)
 	r.registry.Judge = guard.NewJudge(r.house)
 	r.registry.Hands = tool.Hands(hands.New(actor, r.house, room(log, "hands"), hands.User(client.User))) // the one holder of the actor

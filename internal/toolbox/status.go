@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"hearth/internal/health"
 	"hearth/internal/home"
 	"hearth/internal/journal"
 	"hearth/internal/tool"
@@ -121,7 +122,7 @@ func (b *Box) conditions(out *status, loc *time.Location) {
 		return
 	}
 	for _, l := range b.Health.Lit() {
-		if out.Verdict = "broken"; l.Severity == "warning" && !anyFault(out.Conditions) {
+		if out.Verdict = "broken"; l.Severity == health.Warning && !anyFault(out.Conditions) {
 			out.Verdict = "degraded"
 		}
 		out.Conditions = append(out.Conditions, condition{
@@ -133,7 +134,7 @@ func (b *Box) conditions(out *status, loc *time.Location) {
 
 func anyFault(cs []condition) bool {
 	for _, c := range cs {
-		if c.Severity == "fault" {
+		if c.Severity == string(health.Fault) {
 			return true
 		}
 	}
