@@ -60,30 +60,3 @@ func makeDataDir(dir string) error {
 	}
 	return &home.Error{Code: home.Invalid, Msg: fmt.Sprintf("the data directory %s cannot be made: %s", dir, reason(err)), Hint: "choose another with --data or HEARTH_DATA", Err: err}
 }
-
-// writeFile puts text into a file for its owner only, whole or not at all: a
-// crash leaves the old file or the new one, never half of either.
-func writeFile(path string, text []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}()
-	// CreateTemp makes files 0600 already.
-	if _, err = f.Write(text); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
-}

@@ -93,19 +93,3 @@ func TestListenSocket_ReplacesADeadOnesAndTakesLongPaths(t *testing.T) {
 		t.Errorf("joined a dead owner: %v", err)
 	}
 }
-
-func TestWriteFile_IsWholeAndPrivate(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	for _, text := range []string{"one", "two"} {
-		if err := writeFile(path, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(path)
-		if fi, serr := os.Stat(path); err != nil || serr != nil || string(b) != text || fi.Mode().Perm() != 0o600 {
-			t.Errorf("%q, %v, %v", b, err, serr)
-		}
-	}
-	if es, _ := os.ReadDir(filepath.Dir(path)); len(es) != 1 {
-		t.Errorf("%d files are left", len(es))
-	}
-}

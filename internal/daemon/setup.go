@@ -87,16 +87,16 @@ func (s Setup) Write(now time.Time) (saved []string, err error) {
 			return saved, fmt.Errorf("keep the old file: %w", err)
 		}
 		to := filepath.Join(s.Data, "backups", filepath.Base(p)+"."+now.UTC().Format("20060102T150405.000"))
-		if err := writeFile(to, text); err != nil {
+		if err := secret.Write(to, text); err != nil {
 			return saved, err
 		}
 		saved = append(saved, to)
 	}
 	// The token first: a configuration that names a missing file would be broken.
-	if err := writeFile(s.TokenPath(), []byte(s.Token.Reveal()+"\n")); err != nil {
+	if err := secret.Write(s.TokenPath(), []byte(s.Token.Reveal()+"\n")); err != nil {
 		return saved, err
 	}
-	return saved, writeFile(s.ConfigPath(), []byte(s.yaml()))
+	return saved, secret.Write(s.ConfigPath(), []byte(s.yaml()))
 }
 
 func (s Setup) yaml() string {

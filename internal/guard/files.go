@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"hearth/internal/home"
+	"hearth/internal/secret"
 	"hearth/internal/store"
 )
 
@@ -82,7 +82,7 @@ func (t *Tokens) ownFile(name string, create bool) (token string, ok bool, err e
 		return "", false, nil
 	}
 	token = newSecret()
-	if err := writeOwn(path, token+"\n"); err != nil {
+	if err := secret.Write(path, []byte(token+"\n")); err != nil {
 		return "", false, home.Wrap(home.Internal, err, "write the token file")
 	}
 	return token, true, nil
@@ -102,35 +102,4 @@ func (t *Tokens) closed(path string) error {
 		return home.Wrap(home.Internal, err, "close the token file to other users")
 	}
 	return nil
-}
-
-// writeOwn writes a file that only this user may read, all of it or nothing.
-func writeOwn(path, text string) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.WriteString(text); err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	if err = os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return fmt.Errorf("open the directory: %w", err)
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -4,7 +4,7 @@
 // Promises: a Value never shows what it holds through fmt, JSON, text or slog,
 // not even as a field of another struct; only Reveal gives it. Star and Text
 // never change what is not secret, byte for byte. Everything here is safe for
-// concurrent use and does no input or output except Load and Loose.
+// concurrent use and does no input or output except Load, Loose and Write.
 //
 //	token, err := secret.Load("/data/token")
 //	log := slog.New(secret.NewHandler(slog.NewTextHandler(os.Stderr, nil)))
@@ -13,14 +13,12 @@
 package secret
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 )
 
@@ -29,10 +27,6 @@ const Stars = "***"
 
 // ownPrefix begins Hearth's own tokens.
 const ownPrefix = "hearth_"
-
-// maxFile bounds a secret file: a token is some hundred bytes, so anything
-// longer is the wrong file.
-const maxFile = 64 << 10
 
 // Value is a string that prints as stars, or as nothing when it is empty. The
 // zero Value is empty. Compare with Equal, not with ==.
@@ -48,39 +42,6 @@ func New(s string) Value {
 		return Value{}
 	}
 	return Value{p: &s}
-}
-
-// Load reads a secret from a file and trims the white space around it. An
-// empty file, a file over 64 KiB and one with several lines are errors, since
-// each is a mistake that would otherwise show up as a refused token.
-func Load(path string) (Value, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Value{}, fmt.Errorf("read secret: %w", err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return Value{}, fmt.Errorf("read secret: %w", err)
-	}
-	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) // editors on Windows add it
-	b = bytes.TrimSpace(b)
-	switch {
-	case len(b) == 0:
-		return Value{}, fmt.Errorf("read secret: %s is empty", path)
-	case len(b) > maxFile:
-		return Value{}, fmt.Errorf("read secret: %s is too long to be a token", path)
-	case bytes.ContainsAny(b, "\r\n"):
-		return Value{}, fmt.Errorf("read secret: %s has more than one line", path)
-	}
-	return New(string(b)), nil
-}
-
-// Loose reports whether others than the file's owner may read it. It is false
-// for a file that is not there.
-func Loose(path string) bool {
-	fi, err := os.Stat(path)
-	return err == nil && fi.Mode().Perm()&0o077 != 0
 }
 
 // Reveal gives the secret itself.
