@@ -91,9 +91,12 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the tokens: %w", err)
 	}
-	r.mcp = mcpd.New(mcpd.Config{
-		Sessions: c.MCP.Sessions, Hosts: c.MCP.Hosts, Origins: c.MCP.Origins, CacheMembers: c.MCP.CacheMembers, Version: o.Version,
-	}, r.registry, r.tokens, r.house, room(log, "mcpd"), r.health)
+	r.mcp = mcpd.New(mcpd.Parts{
+		Config: mcpd.Config{
+			Sessions: c.MCP.Sessions, Hosts: c.MCP.Hosts, Origins: c.MCP.Origins, CacheMembers: c.MCP.CacheMembers, Version: o.Version,
+		},
+		Registry: r.registry, Tokens: r.tokens, House: r.house, Log: room(log, "mcpd"), Health: r.health,
+	})
 	return r, nil
 }
 

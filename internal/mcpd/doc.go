@@ -19,7 +19,7 @@
 // panic in a tool nor a broken message ends the process or another caller's
 // conversation.
 //
-//	s := mcpd.New(mcpd.Config{Sessions: true, Version: "1.0.0"}, registry, tokens, house, log, conditions)
+//	s := mcpd.New(mcpd.Parts{Config: mcpd.Config{Sessions: true}, Registry: registry, Tokens: tokens, House: house, Log: log, Health: conditions})
 //	go http.Serve(listener, s.Handler())
 //	err := s.Run(ctx) // until ctx ends
 package mcpd

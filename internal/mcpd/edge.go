@@ -104,10 +104,10 @@ func (s *Server) access(r *http.Request, req *request, id string, took time.Dura
 	if req.stream.status >= 500 {
 		level = slog.LevelWarn
 	}
-	if !s.log.Enabled(context.Background(), level) {
+	if !s.log.Enabled(r.Context(), level) {
 		return
 	}
-	s.log.Log(context.Background(), level, "request", "id", id, "method", r.Method, "path", home.Clip(r.URL.Path, 100),
+	s.log.Log(r.Context(), level, "request", "id", id, "method", r.Method, "path", home.Clip(r.URL.Path, 100),
 		"rpc", home.Clip(req.msg.Method, 60), "status", req.stream.status, "bytes", req.stream.bytes,
 		"addr", r.RemoteAddr, "via", req.caller.Who, "took", took)
 }
@@ -235,17 +235,23 @@ func refuse(w *stream, status, code int, why string) {
 
 // answerError answers a request that never reached the SDK.
 func answerError(w *stream, status int, id json.RawMessage, code int, why string) {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	body, err := json.Marshal(map[string]any{
-		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
-	})
-	if err != nil {
-		body = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer could not be written"}}`)
-	}
+	body := rpcError(id, code, why)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
+}
+
+// rpcError is a JSON-RPC error as a message; a nil id answers no request.
+func rpcError(id json.RawMessage, code int, why string) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	b, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
+	})
+	if err != nil { // the id is no JSON
+		return []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the answer could not be written"}}`)
+	}
+	return b
 }

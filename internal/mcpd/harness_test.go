@@ -54,7 +54,7 @@ func newHouse(t testing.TB, c *Config) *testHouse {
 	c.Version = "test"
 	h := &testHouse{started: make(chan struct{}, 100), ended: make(chan error, 100), revoked: map[string]bool{}}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
-	h.Server = Build(Parts{Config: *c, Registry: h.registry(), Log: log, Health: &health.Registry{}})
+	h.Server = New(Parts{Config: *c, Registry: h.registry(), Log: log, Health: &health.Registry{}})
 	h.verify, h.owner = h.token, func(b string) bool { return b == "owner-token" }
 	srv := httptest.NewServer(h.Handler())
 	t.Cleanup(srv.Close)

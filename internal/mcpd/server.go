@@ -68,12 +68,7 @@ type Server struct {
 
 // New makes a server over the registry. Nothing runs until Handler or
 // ServeStdio is used; Run must be running while Handler is.
-func New(c Config, r *tool.Registry, t *guard.Tokens, house *mirror.House, log *slog.Logger, h *health.Registry) *Server {
-	return Build(Parts{Config: c, Registry: r, Tokens: t, House: house, Log: log, Health: h})
-}
-
-// Build is New with room for what tests add.
-func Build(p Parts) *Server {
+func New(p Parts) *Server {
 	s := &Server{
 		tools: p.Registry, house: p.House, log: p.Log, health: p.Health,
 		verify: p.Tokens.Verify, owner: p.Tokens.Owner,

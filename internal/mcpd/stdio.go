@@ -159,16 +159,9 @@ func (p *pipe) Close() error {
 func (p *pipe) hangUp() { p.once.Do(func() { close(p.closed) }) }
 
 func (p *pipe) complain(id json.RawMessage, code int, why string) {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why}})
-	if err != nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, _ = p.w.Write(append(b, '\n'))
+	_, _ = p.w.Write(append(rpcError(id, code, why), '\n'))
 }
 
 // out is the SDK's end of the writer.

@@ -37,7 +37,7 @@ func serve(t *testing.T, p mcpd.Parts) string {
 	p.Config.Sessions = true
 	p.Config.Version = "test"
 	p.Tokens, p.Log, p.Health = tokens, log, conditions
-	s := mcpd.Build(p)
+	s := mcpd.New(p)
 	ctx, cancel := context.WithCancel(context.Background())
 	ran := make(chan error, 1)
 	go func() { ran <- s.Run(ctx) }()
