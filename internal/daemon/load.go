@@ -12,7 +12,6 @@ import (
 
 	"hearth/internal/home"
 	"hearth/internal/secret"
-	"hearth/internal/tool"
 )
 
 // Sources is where a configuration comes from. Flags win over the environment,
@@ -108,7 +107,7 @@ func (l *Loaded) readEnv(src Sources, bad *Broken) {
 	for _, n := range src.Names {
 		if strings.HasPrefix(n, "HEARTH_") && !slices.Contains(known, n) {
 			// Not an error: container platforms set HEARTH_PORT and the like by themselves.
-			if near := nearest(n, known); near != "" && tool.Distance(n, near, 2) <= 2 {
+			if near := nearest(n, known); near != "" && home.Distance(n, near, 2) <= 2 {
 				l.Notes = append(l.Notes, "the environment variable "+n+" means nothing to Hearth; did you mean "+near+"?")
 			}
 		}

@@ -87,7 +87,7 @@ func (j *judging) near(id home.EntityID) []string {
 		if e.ID.Domain() != id.Domain() {
 			far = 1
 		}
-		d := tool.Distance(object, e.ID.Object(), limit)
+		d := home.Distance(object, e.ID.Object(), limit)
 		switch {
 		case d <= limit:
 			far += 2 * d

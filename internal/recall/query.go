@@ -3,6 +3,8 @@ package recall
 import (
 	"slices"
 	"strings"
+
+	"hearth/internal/home"
 )
 
 // variant is one word of the catalogue that a word of the question may mean.
@@ -205,7 +207,7 @@ func (c *catalog) misspelt(t *term, lex *lexicon, w string, s *scratch) {
 		if len(known) > len(w)+most || len(known) < len(w)-most {
 			continue
 		}
-		if d := distance(w, known, most); d <= most {
+		if d := home.Distance(w, known, most); d <= most {
 			for _, m := range lex.means[known] {
 				if id, ok := c.at[m]; ok {
 					t.put(variant{word: id, weight: meansWeight * typoWeight(d), typo: true})

@@ -264,7 +264,7 @@ func nearest(hits []Hit, id string, n int) []Hit {
 	want := home.EntityID(strings.ToLower(id))
 	for i, h := range hits {
 		most := max(len(id), len(h.Entity.ID))
-		off := float64(distance(want.Object(), h.Entity.ID.Object(), most)) / float64(max(most, 1))
+		off := float64(home.Distance(want.Object(), h.Entity.ID.Object(), most)) / float64(max(most, 1))
 		if want.Domain() != "" && want.Domain() != h.Entity.ID.Domain() {
 			off += 0.15
 		}

@@ -1,50 +1,6 @@
 package recall
 
-// distance is the Damerau-Levenshtein distance (optimal string alignment) of
-// two words, or most+1 when it is greater than most.
-func distance(a, b string, most int) int {
-	if a == b {
-		return 0
-	}
-	x, y := []rune(a), []rune(b)
-	if len(x) > len(y) {
-		x, y = y, x
-	}
-	if len(y)-len(x) > most {
-		return most + 1
-	}
-	var mem [3 * 66]int
-	width := len(x) + 1
-	rows := mem[:]
-	if 3*width > len(mem) {
-		rows = make([]int, 3*width)
-	}
-	before, prev, cur := rows[:width], rows[width:2*width], rows[2*width:3*width]
-	for i := range prev {
-		prev[i] = i
-	}
-	for j := 1; j <= len(y); j++ {
-		cur[0] = j
-		best := j
-		for i := 1; i <= len(x); i++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			d := min(prev[i]+1, cur[i-1]+1, prev[i-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				d = min(d, before[i-2]+1)
-			}
-			cur[i] = d
-			best = min(best, d)
-		}
-		if best > most {
-			return most + 1
-		}
-		before, prev, cur = prev, cur, before
-	}
-	return min(prev[len(x)], most+1)
-}
+import "hearth/internal/home"
 
 // slack is how many errors a word of that many bytes may have.
 func slack(n int) int {
@@ -95,7 +51,7 @@ func (c *catalog) near(w string, s *scratch) []variant {
 		if n < need || len(out) >= 24 {
 			continue
 		}
-		if d := distance(w, c.words[id], most); d <= most {
+		if d := home.Distance(w, c.words[id], most); d <= most {
 			out = append(out, variant{word: id, weight: typoWeight(d), typo: true})
 		}
 	}

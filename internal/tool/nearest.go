@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"hearth/internal/home"
 )
 
 // Nearest gives at most n of the names that are close to s, the closest first.
@@ -28,7 +30,7 @@ func Nearest(s string, names []string, n int) []string {
 		case words == sortedWords(name):
 			far = 1
 		default:
-			if far = Distance(want, have, limit); far > limit {
+			if far = home.Distance(want, have, limit); far > limit {
 				if len(want) < 3 || !strings.Contains(have, want) && !(len(have) >= 4 && strings.Contains(want, have)) {
 					continue
 				}
@@ -45,40 +47,6 @@ func Nearest(s string, names []string, n int) []string {
 		out = append(out, h.name)
 	}
 	return out
-}
-
-// Distance is the number of typing errors between a and b: letters added, left
-// out, replaced or swapped with their neighbour. Beyond limit it stops and
-// gives limit+1.
-func Distance(a, b string, limit int) int {
-	x, y := []rune(a), []rune(b)
-	if d := len(x) - len(y); d > limit || -d > limit {
-		return limit + 1
-	}
-	before, last, row := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		row[0] = i
-		best := i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-			best = min(best, row[j])
-		}
-		if best > limit {
-			return limit + 1
-		}
-		before, last, row = last, row, before
-	}
-	return min(last[len(y)], limit+1)
 }
 
 // loose is a name's normal form: letters and digits in lower case.

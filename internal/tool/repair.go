@@ -148,9 +148,9 @@ func (s *shape) meant(key string) (int, bool) {
 	}
 	found, at := 0, -1
 	for i := range s.fields {
-		if name := loose(s.fields[i].name); len(name) >= 5 && Distance(want, name, 2) <= 2 {
+		if name := loose(s.fields[i].name); len(name) >= 5 && home.Distance(want, name, 2) <= 2 {
 			found++
-			if Distance(want, name, 1) <= 1 {
+			if home.Distance(want, name, 1) <= 1 {
 				at = i
 			}
 		}
