@@ -91,6 +91,10 @@ func (j *judging) scriptBody(id home.EntityID, inside string) *home.Error {
 // body reads the stored text of a script or scene.
 func (j *judging) body(id home.EntityID) (map[string]any, *home.Error) {
 	b, ok := j.v.Body(id)
+	if b.Old {
+		return nil, denied("what %s does is not known: its text may have changed and is being read again", id).
+			WithHint("Try again in a few seconds.")
+	}
 	if !ok || len(b.Config) == 0 {
 		reason := "its text has not been read yet"
 		switch {

@@ -31,6 +31,11 @@ func (j *judging) leaf(id home.EntityID, a act) *home.Error {
 		}
 	case "climate":
 		return j.temperatures(id, a)
+	case "light", "fan", "siren":
+		if row == nil || row.Platform != switchAsX {
+			return nil
+		}
+		fallthrough // it is a switch that is shown as something else
 	case "switch", "number", "select":
 		if other := j.keeper(id, row); other != "" {
 			return j.notListedBecause(a, id, "it belongs to "+string(other))
@@ -138,6 +143,23 @@ func degrees(v any) (float64, bool) {
 	return n, err == nil
 }
 
+// switchAsX is the integration that shows a switch as something else.
+const switchAsX = "switch_as_x"
+
+// shownSwitch is the switch that an entity of that integration stands for, as
+// the options of its row have it.
+func shownSwitch(e *home.Entity) home.EntityID {
+	var options struct {
+		Of struct {
+			Switch home.EntityID `json:"entity_id"`
+		} `json:"switch_as_x"`
+	}
+	if json.Unmarshal(e.Options, &options) != nil {
+		return ""
+	}
+	return home.EntityID(lower(string(options.Of.Switch)))
+}
+
 // keeper finds the lock, alarm panel, valve or guarded cover that a switch,
 // number or select belongs to: one of the same device, or one that Home
 // Assistant made of the switch under its own name.
@@ -159,9 +181,10 @@ func (j *judging) keeper(id home.EntityID, row *home.Entity) home.EntityID {
 		}
 	}
 	for _, domain := range []string{"lock", "valve", "cover"} {
-		twin := home.EntityID(domain + "." + id.Object())
-		if e := j.v.Row(twin); e != nil && e.Platform == "switch_as_x" && (domain != "cover" || guarded(j.v, e, j.v.State(twin)) != "") {
-			return twin
+		for e, s := range j.v.Entities(home.Everything(), mirror.Filter{Domain: domain}) {
+			if e.Platform == switchAsX && (e.ID.Object() == id.Object() || shownSwitch(e) == id) && guards(e, s) {
+				return e.ID
+			}
 		}
 	}
 	return ""

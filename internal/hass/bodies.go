@@ -3,6 +3,7 @@ package hass
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,22 +50,56 @@ func (b *bodies) poke() {
 	}
 }
 
-// appeared looks at an automation, script or scene that came or went.
-func (b *bodies) appeared(p *home.Patch) {
+// appeared looks at an automation, script or scene that came, went or was made
+// anew. inFull says that it is part of a full state: whoever takes that doubts
+// all bodies by itself.
+func (b *bodies) appeared(p *home.Patch, inFull bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.Removed {
+	switch {
+	case p.Removed:
 		delete(b.known, p.ID)
 		delete(b.due, p.ID)
+	case p.Full && p.ID.Domain() == "scene":
+		b.known[p.ID] = configID(p.Set)
+		b.due[p.ID] = time.Now()
+	case p.Full || p.ID.Domain() != "scene":
+		b.known[p.ID] = ""
+		b.due[p.ID] = time.Now()
+	default: // a scene that comes back keeps its config id
+		b.due[p.ID] = time.Now()
+	}
+	if !inFull {
+		b.doubt(p.ID)
+	}
+	b.poke()
+}
+
+// remade reports whether a difference shows that an entity is being taken out
+// and put in again, as a reload does with those whose text changed: it goes to
+// unavailable, and comes back from having been restored.
+func remade(p *home.Patch) bool {
+	if (p.Value == nil || *p.Value != home.Unavailable) && !slices.Contains(p.Unset, "restored") {
+		return false
+	}
+	switch p.ID.Domain() {
+	case "automation", "script", "scene":
+		return true
+	}
+	return false
+}
+
+// doubt reports bodies as old until they have been read again. mu is held, so
+// that no text that was read before can come after it.
+func (b *bodies) doubt(ids ...home.EntityID) {
+	if len(ids) == 0 {
 		return
 	}
-	id := ""
-	if p.ID.Domain() == "scene" {
-		id = configID(p.Set)
+	old := make([]home.Body, len(ids))
+	for i, id := range ids {
+		old[i] = home.Body{Entity: id, Old: true}
 	}
-	b.known[p.ID] = id
-	b.due[p.ID] = time.Now()
-	b.poke()
+	b.s.flow.emit(home.Report{Kind: home.ReportBodies, At: time.Now(), Bodies: old})
 }
 
 // configID is the attribute "id" of a scene that has one.
@@ -92,16 +127,20 @@ func (b *bodies) called(d eventData) {
 	}
 }
 
-// again reads all bodies of a domain once more, after wait.
+// again reads all bodies of a domain once more, after wait, and doubts them
+// until then.
 func (b *bodies) again(domain string, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := time.Now().Add(wait)
+	var ids []home.EntityID
 	for id := range b.known {
 		if id.Domain() == domain {
 			b.due[id] = at
+			ids = append(ids, id)
 		}
 	}
+	b.doubt(ids...)
 	b.poke()
 }
 
@@ -172,9 +211,12 @@ func (b *bodies) read(ctx context.Context, jobs []job) {
 		})
 	}
 	_ = g.Wait() // a body that fails is not the others' fault
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	read := got[:0]
 	for _, body := range got {
-		if body.Entity != "" {
+		// What is due once more may have been read before it changed.
+		if _, again := b.due[body.Entity]; body.Entity != "" && !again {
 			read = append(read, body)
 		}
 	}

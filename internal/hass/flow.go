@@ -41,7 +41,7 @@ func (f *flow) states(id int64, event []byte, k *keeper) bool {
 	isFull := id == f.fullID && f.full != nil
 	f.mu.Unlock()
 	for i := before; i < len(f.decoder.patches); i++ {
-		if p := &f.decoder.patches[i]; p.Full || p.Removed {
+		if p := &f.decoder.patches[i]; p.Full || p.Removed || remade(p) {
 			k.appeared(p, isFull)
 		}
 	}

@@ -97,7 +97,7 @@ func (k *keeper) appeared(p *home.Patch, inFull bool) {
 			k.mark(listUsers)
 		}
 	case "automation", "script", "scene":
-		k.bodies.appeared(p)
+		k.bodies.appeared(p, inFull)
 	}
 }
 

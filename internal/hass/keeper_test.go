@@ -30,7 +30,7 @@ func TestListsAreReadAgainWhenEventsSaySo(t *testing.T) {
 		{"call_service", `{"domain":"light","service":"turn_on"}`, "event"},
 		{"automation_triggered", `{"name":"Wake"}`, "event"},
 		{"mobile_app_notification_action", `{"action":"YES"}`, "event"},
-		{"automation_reloaded", `{}`, "event bodies"},
+		{"automation_reloaded", `{}`, "event bodies bodies"},
 	} {
 		t.Run(c.event, func(t *testing.T) {
 			bubble(t, func(t *testing.T, r *rig) {
@@ -422,8 +422,14 @@ func TestBodies(t *testing.T) {
 		}
 		r.peer().event("call_service", `{"domain":"script","service":"reload"}`)
 		pass(time.Second)
-		if got := kinds(r.took()); got != "event" {
-			t.Errorf("right after the call: %s", got)
+		after := r.took()
+		if got := kinds(after); got != "event bodies" {
+			t.Fatalf("right after the call: %s", got)
+		}
+		for _, b := range find(after, home.ReportBodies).Bodies {
+			if !b.Old || b.Config != nil || b.Entity.Domain() != "script" {
+				t.Errorf("a reload must put what is known in doubt: %+v", b)
+			}
 		}
 		pass(time.Minute)
 		if b := find(r.took(), home.ReportBodies); b == nil {

@@ -173,4 +173,8 @@ type Body struct {
 	Config  json.RawMessage
 	Fetched time.Time
 	Missing string // why Config is nil: "yaml", "not administrator", "not found"
+	// Old says that the text may have changed since Fetched and is being read
+	// again. In a report it stands alone: what is known of the body is kept, and
+	// doubted from then on.
+	Old bool
 }

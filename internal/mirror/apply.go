@@ -3,6 +3,7 @@ package mirror
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -177,9 +178,22 @@ func (a *step) snapshot(r home.Report) {
 	for _, id := range gone {
 		a.remove(id)
 	}
+	a.doubtBodies()
 	a.v.live, a.v.loaded, a.v.since, a.v.fetched = true, true, time.Time{}, false
 	a.touched = true
 	a.w.health.Clear(health.MirrorStale)
+}
+
+// doubtBodies marks all bodies as old: what they are was not heard of while
+// nobody listened. The link reads them again after a snapshot.
+func (a *step) doubtBodies() {
+	m := *a.v.misc
+	m.bodies = maps.Clone(m.bodies)
+	for id, b := range m.bodies {
+		b.Old = true
+		m.bodies[id] = b
+	}
+	a.v.misc = &m
 }
 
 func (a *step) services(ss []home.Service) {
@@ -210,6 +224,13 @@ func (a *step) bodies(bs []home.Body) {
 	}
 	for _, b := range bs {
 		old, had := m.bodies[b.Entity]
+		if b.Old {
+			if had {
+				old.Old = true
+				m.bodies[b.Entity] = old
+			}
+			continue
+		}
 		m.bodies[b.Entity] = b
 		if !had || string(old.Config) != string(b.Config) || old.Missing != b.Missing {
 			a.change(home.Change{Kind: home.BodyChanged, Entity: b.Entity})

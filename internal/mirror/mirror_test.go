@@ -175,6 +175,24 @@ func TestBodies(t *testing.T) {
 	if b, ok := h.View().Body("automation.a"); !ok || string(b.Config) != `{"x":1}` {
 		t.Errorf("body %+v", b)
 	}
+	doubted := func(when string, want bool) {
+		t.Helper()
+		if b, ok := h.View().Body("automation.a"); !ok || b.Old != want || string(b.Config) != `{"x":1}` {
+			t.Errorf("%s: body %+v", when, b)
+		}
+	}
+	w.Apply(home.Report{Kind: home.ReportBodies, Bodies: []home.Body{{Entity: "automation.a", Old: true}, {Entity: "script.b", Old: true}}})
+	doubted("the link doubts it", true)
+	if _, ok := h.View().Body("script.b"); ok {
+		t.Error("a doubt is no text")
+	}
+	read := home.Report{Kind: home.ReportBodies, Bodies: []home.Body{{Entity: "automation.a", Config: json.RawMessage(`{"x":1}`)}}}
+	w.Apply(read)
+	doubted("it was read again", false)
+	w.Apply(r) // a reconnect: what was edited meanwhile nobody heard
+	doubted("after a snapshot", true)
+	w.Apply(read)
+	doubted("it was read after the snapshot", false)
 }
 
 func TestBufferIsCopied(t *testing.T) {
