@@ -3,6 +3,7 @@ package hands
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -48,7 +49,8 @@ type answer uint8
 const (
 	_       answer = iota
 	agreed         // Home Assistant carried it out
-	refused        // Home Assistant answered with an error
+	refused        // Home Assistant answered with an error, and nothing was reached
+	partly         // it answered with an error about one of several, and may have reached the others
 	silent         // sent, and no answer came
 	unsent         // never left
 )
@@ -63,9 +65,12 @@ func (h *hands) do(ctx context.Context, s home.Step, leaves []home.EntityID, wai
 	}
 	ours, response, err := h.send(ctx, *s.Call)
 	how := ended(err)
+	if how == refused && len(w.leaves) > 1 && halfway(err) {
+		how = partly
+	}
 	h.log.Debug("service called", "service", s.Call.Name(), "context", ours.ID, "err", err)
 	view := h.house.View()
-	if how == agreed || how == silent {
+	if how == agreed || how == silent || how == partly {
 		view = h.wait(ctx, w, wait)
 	}
 	res := w.result(how, view, h.owner(ours), false)
@@ -90,10 +95,25 @@ func ended(err error) answer {
 	return refused
 }
 
+// halfway reports whether an error may be about one entity while the service
+// went on with the others: Home Assistant calls all and then reports the first
+// error. What it did not even begin says so by its code.
+func halfway(err error) bool {
+	var f *hass.Failure
+	if errors.As(err, &f) && f.Code == "invalid_format" {
+		return false
+	}
+	switch home.CodeOf(err) {
+	case home.NotFound, home.Denied:
+		return false
+	}
+	return true
+}
+
 // concluded adds the error to what was seen.
 func concluded(res home.StepResult, how answer, err error) home.StepResult {
 	switch how {
-	case unsent, refused:
+	case unsent, refused, partly:
 		res.Err = err
 	case silent:
 		if res.Outcome == home.Done || res.Outcome == home.Already {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"hearth/internal/hass"
 	"hearth/internal/health"
 	"hearth/internal/home"
 	"hearth/internal/mirror"
@@ -317,4 +319,35 @@ func TestSameJSON(t *testing.T) {
 			t.Errorf("%s and %s within %v: %v", c.have, c.want, c.within, got)
 		}
 	}
+}
+
+// Home Assistant calls every entity and then reports the first error: what it
+// says of one is no proof that the others were not reached.
+func TestAnErrorAboutOneOfSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		open := home.Expect{Entity: "cover.b", States: []string{"open"}, Moving: []string{"opening"}}
+		fails := func(err error) *world {
+			return newWorld([]string{"cover.a", "closed", "{}", "cover.b", "closed", "{}", "cover.c", "closed", "{}"}, func(w *world, _ home.ServiceCall) error {
+				time.AfterFunc(300*time.Millisecond, func() { w.becomes("cover.b", "opening", "{}", home.Context{ID: "x", User: me}) })
+				return err
+			})
+		}
+		a, c := open, open
+		a.Entity, c.Entity = "cover.a", "cover.c"
+		both := step("cover.open_cover", a, open, c)
+
+		w := fails(home.Errorf(home.Internal, "the motor of cover.a is stuck"))
+		res := w.do(t.Context(), both, []home.EntityID{"cover.a", "cover.b", "cover.c"}, 2*time.Second)
+		got := []home.Outcome{res.Leaves[0].Outcome, res.Leaves[1].Outcome, res.Leaves[2].Outcome}
+		if !slices.Equal(got, []home.Outcome{home.Unclear, home.Done, home.Unclear}) || res.Outcome != home.Unclear || res.Err == nil {
+			t.Errorf("%v as %s: %+v", got, res.Outcome, res.Leaves)
+		}
+
+		w = fails(home.Wrap(home.Invalid, &hass.Failure{Code: "invalid_format"}, "not begun"))
+		begin := time.Now()
+		res = w.do(t.Context(), both, []home.EntityID{"cover.a", "cover.b", "cover.c"}, 2*time.Second)
+		if res.Outcome != home.Failed || res.Leaves[1].Outcome != home.Failed || time.Since(begin) != 0 {
+			t.Errorf("a call that was not begun: %s after %v", res.Outcome, time.Since(begin))
+		}
+	})
 }

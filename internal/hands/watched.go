@@ -177,6 +177,8 @@ func (l *leaf) outcome(how answer, s *home.State, by owner) (home.Outcome, strin
 			return home.Done, "Home Assistant reported an error, but this one shows it"
 		}
 		return home.Failed, ""
+	case partly:
+		return l.besides(s, by)
 	case silent:
 		return l.unanswered(s, by)
 	}
@@ -216,6 +218,25 @@ func (l *leaf) seen(s *home.State, by owner) (home.Outcome, string) {
 		return home.Sent, "it became unavailable"
 	}
 	return home.Sent, joined("not seen yet: "+notReached(s), note)
+}
+
+// besides is what became of one of several leaves when Home Assistant reported
+// an error that may have been about another.
+func (l *leaf) besides(s *home.State, by owner) (home.Outcome, string) {
+	const reported = "Home Assistant reported an error"
+	switch {
+	case s == nil:
+		return home.Failed, entityGone
+	case l.looks && !l.was && shows(s, l.want) && by.did(s):
+		return home.Done, reported + ", but this one shows it"
+	case l.looks && !l.was && moves(s, l.want) && by.did(s):
+		return home.Done, reported + ", but this one is on its way"
+	case trouble(s) && l.troubled(s):
+		return home.Failed, "the device reports: " + home.Clip(s.Value, 60)
+	case l.looks && !l.was && !shows(s, l.want):
+		return home.Unclear, reported + "; whether it was about this one is not known: it " + notReached(s)
+	}
+	return home.Unclear, reported + "; whether it was about this one is not known"
 }
 
 // unanswered is what became of a leaf when no answer came: the house decides,

@@ -248,13 +248,13 @@ func (v *View) Body(id home.EntityID) (home.Body, bool) {
 }
 
 // Bodies says of how many automations, scripts and scenes the body (or the
-// reason why there is none) is known, of how many there are.
+// reason why there is none) is known and not in doubt, of how many there are.
 func (v *View) Bodies() (have, want int) {
 	for _, d := range [...]string{"automation", "script", "scene"} {
 		for _, slot := range v.index.dims[byDomain].get(d) {
 			if c := v.cells.at(slot); c != nil && c.state != nil {
 				want++
-				if _, ok := v.misc.bodies[c.id]; ok {
+				if b, ok := v.misc.bodies[c.id]; ok && !b.Old {
 					have++
 				}
 			}
