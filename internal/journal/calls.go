@@ -20,7 +20,7 @@ const (
 func (j *Journal) call(v *mirror.View, ev *home.Event) *event {
 	var domain, service string
 	var data json.RawMessage
-	members(ev.Data, func(k, val []byte) bool {
+	mirror.EachMember(ev.Data, func(k, val []byte) bool {
 		switch string(k) {
 		case "domain":
 			domain = text(val)
@@ -51,7 +51,7 @@ func (j *Journal) call(v *mirror.View, ev *home.Event) *event {
 // rest. Home Assistant merges the two before it fires the event.
 func splitData(data json.RawMessage) (raw, rest json.RawMessage, t home.Target, all bool) {
 	var to, other []byte
-	members(data, func(k, val []byte) bool {
+	mirror.EachMember(data, func(k, val []byte) bool {
 		into := &other
 		switch string(k) {
 		case "entity_id":
@@ -77,7 +77,8 @@ func splitData(data json.RawMessage) (raw, rest json.RawMessage, t home.Target, 
 		} else {
 			*into = append(*into, ',')
 		}
-		*into = append(append(append(append(*into, '"'), k...), '"', ':'), val...)
+		name, _ := json.Marshal(string(k)) // a string cannot fail
+		*into = append(append(append(*into, name...), ':'), val...)
 		return true
 	})
 	if to != nil {
@@ -153,11 +154,11 @@ func mentioned(domain string, rest json.RawMessage) []home.EntityID {
 			}
 		}
 	}
-	members(rest, func(k, val []byte) bool {
+	mirror.EachMember(rest, func(k, val []byte) bool {
 		switch key := string(k); {
 		case key == "entities" && (domain == "scene" || domain == "group"):
 			if len(val) > 0 && val[0] == '{' {
-				members(val, func(id, _ []byte) bool {
+				mirror.EachMember(val, func(id, _ []byte) bool {
 					add([]string{string(id)})
 					return true
 				})
@@ -166,8 +167,6 @@ func mentioned(domain string, rest json.RawMessage) []home.EntityID {
 			}
 		case key == "snapshot_entities", key == "group_members", key == "add_entities", key == "remove_entities":
 			add(list(val))
-		case key == "variables" || key == "data":
-			return true
 		}
 		return true
 	})
@@ -186,7 +185,7 @@ func bounded(doc json.RawMessage) json.RawMessage {
 		return doc
 	}
 	var keys []string
-	members(doc, func(k, _ []byte) bool {
+	mirror.EachMember(doc, func(k, _ []byte) bool {
 		keys = append(keys, home.Clip(string(k), 60))
 		return len(keys) < 50
 	})

@@ -71,7 +71,7 @@ func (j *Journal) decide(v *mirror.View, e *entity, now *home.State) {
 		row = v.Row(e.subject.id)
 	}
 	e.class, e.unit = "", ""
-	members(now.Attrs, func(k, val []byte) bool {
+	mirror.EachMember(now.Attrs, func(k, val []byte) bool {
 		switch string(k) {
 		case "device_class":
 			e.class = text(val)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hearth/internal/home"
+	"hearth/internal/mirror"
 )
 
 // summary tells the way from this to its root in one sentence, and nothing that
@@ -56,7 +57,7 @@ func (w *walk) change(r *Row) string {
 		return fmt.Sprintf("%s changed from %s to %s", name, value(r.Old), value(r.New))
 	}
 	var parts []string
-	members(r.Attrs, func(k, v []byte) bool {
+	mirror.EachMember(r.Attrs, func(k, v []byte) bool {
 		parts = append(parts, strings.ReplaceAll(string(k), "_", " ")+" to "+home.Clip(strings.Trim(string(v), `"`), 60))
 		return len(parts) < 4
 	})

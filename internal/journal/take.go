@@ -253,7 +253,7 @@ func (j *Journal) happened(v *mirror.View, c *home.Change) bool {
 // run makes the row of an automation's or a script's start.
 func (j *Journal) run(v *mirror.View, ev *home.Event, kind int64) *event {
 	var id, name, source string
-	members(ev.Data, func(k, val []byte) bool {
+	mirror.EachMember(ev.Data, func(k, val []byte) bool {
 		switch string(k) {
 		case "entity_id":
 			id = text(val)

@@ -219,18 +219,33 @@ func attribute(raw json.RawMessage, name string) json.RawMessage {
 
 // text gives a member that is a string, "" for anything else.
 func text(raw json.RawMessage, name string) string {
-	v := attribute(raw, name)
-	if len(v) < 2 || v[0] != '"' {
-		return ""
-	}
-	if bytes.IndexByte(v, '\\') < 0 {
-		return string(v[1 : len(v)-1])
-	}
-	var s string
-	if json.Unmarshal(v, &s) != nil {
-		return ""
-	}
+	s, _ := Unquote(attribute(raw, name))
 	return s
+}
+
+// EachMember calls f for each member of a JSON object in its order, until f
+// returns false: the name as text, the value raw. It decodes nothing, and
+// allocates only for names with escapes. What is no object has no members, and
+// a fault ends the walk.
+func EachMember(raw []byte, f func(name, value []byte) bool) {
+	for m := object(raw); ; {
+		x, ok := m.next()
+		if !ok || !f(x.name(), x.value) {
+			return
+		}
+	}
+}
+
+// Unquote is the text of a raw JSON string; ok is false for anything else.
+func Unquote(raw []byte) (s string, ok bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	err := json.Unmarshal(raw, &s)
+	return s, err == nil
 }
 
 // merger merges differences with one reused buffer.

@@ -70,6 +70,31 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
+func FuzzEachMember(f *testing.F) {
+	for _, s := range []string{`{}`, `{"a":1,"b":[1,{"c":"}"}],"d":null}`, `{"a\u0062":"\"x"}`, `{"a":1`, `[]`, `{"a" : -1.5e3 , "b":{}}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		got := map[string]json.RawMessage{}
+		EachMember(raw, func(name, value []byte) bool {
+			got[string(name)] = value
+			return true
+		})
+		var want map[string]json.RawMessage
+		if json.Unmarshal(raw, &want) != nil {
+			return
+		}
+		if len(got) != len(want) {
+			t.Fatalf("%s: %d members, want %d", raw, len(got), len(want))
+		}
+		for k, v := range want {
+			if string(got[k]) != string(v) {
+				t.Fatalf("%s: %q is %s, want %s", raw, k, got[k], v)
+			}
+		}
+	})
+}
+
 func FuzzMerge(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":2}`), []byte(`{"b":3,"c":{"d":[]}}`), "a")
 	f.Add([]byte(`{"a\n":1}`), []byte(`{"a\u000a":2}`), "a\n")

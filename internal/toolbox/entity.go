@@ -124,7 +124,7 @@ func attributes(s *home.State, only []string) (json.RawMessage, []string) {
 // shorter is the beginning of a value as a string: of a text its own, of lists
 // and objects that of their JSON.
 func shorter(raw json.RawMessage) json.RawMessage {
-	text, ok := unquote(raw)
+	text, ok := mirror.Unquote(raw)
 	if !ok {
 		text = string(raw)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"hearth/internal/home"
+	"hearth/internal/mirror"
 )
 
 // expectation is what a leaf should show after a service. Where nothing can be
@@ -240,7 +241,7 @@ func (x *wish) climate(service string) bool {
 // toText expects the state to become a text of data.
 func (x *wish) toText(keys ...string) {
 	for _, k := range keys {
-		if t, ok := unquote(x.data[k]); ok {
+		if t, ok := mirror.Unquote(x.data[k]); ok {
 			x.state(t)
 			x.covers(k)
 		}
@@ -310,7 +311,7 @@ func (x *wish) helper(service string) bool {
 	case "set_value":
 		x.covers("value")
 		f, isNumber := number(x.data["value"])
-		if t, ok := unquote(x.data["value"]); ok {
+		if t, ok := mirror.Unquote(x.data["value"]); ok {
 			x.state(t)
 		}
 		if domain := x.s.ID.Domain(); isNumber && domain != "text" && domain != "input_text" {
@@ -331,9 +332,9 @@ func (x *wish) helper(service string) bool {
 			x.state(strconv.FormatFloat(v, 'f', -1, 64))
 		}
 	case "set_datetime":
-		date, d := unquote(x.data["date"])
-		clock, c := unquote(x.data["time"])
-		both, b := unquote(x.data["datetime"])
+		date, d := mirror.Unquote(x.data["date"])
+		clock, c := mirror.Unquote(x.data["time"])
+		both, b := mirror.Unquote(x.data["datetime"])
 		for _, k := range []string{"date", "time", "datetime"} {
 			x.covers(k)
 		}

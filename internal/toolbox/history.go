@@ -190,7 +190,7 @@ func (b *Box) joined(q historical, id home.EntityID, recorded []hass.Point) []sa
 			if value = string(raw); raw == nil {
 				value = ""
 			}
-			if t, ok := unquote(raw); ok {
+			if t, ok := mirror.Unquote(raw); ok {
 				value = t
 			}
 		}

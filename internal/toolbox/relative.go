@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"hearth/internal/home"
+	"hearth/internal/mirror"
 )
 
 // maxBundles is how many different absolute calls a relative one may become;
@@ -215,7 +216,7 @@ func (r *request) option(by int) func(*home.State) (string, map[string]json.RawM
 
 // number reads a JSON number, or a number that was sent as text.
 func number(v json.RawMessage) (float64, bool) {
-	text, ok := unquote(v)
+	text, ok := mirror.Unquote(v)
 	if !ok {
 		text = string(v)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hearth/internal/home"
+	"hearth/internal/mirror"
 	"hearth/internal/tool"
 )
 
@@ -224,7 +225,7 @@ func serviceRowOf(s home.Service, full bool) serviceRow {
 			row.Type = k
 			break
 		}
-		if text, ok := unquote(f.Example); ok { // Home Assistant writes examples as text
+		if text, ok := mirror.Unquote(f.Example); ok { // Home Assistant writes examples as text
 			row.Example = home.Clip(clean(text), 80)
 		} else if len(f.Example) <= 80 && json.Valid(f.Example) {
 			row.Example = clean(string(f.Example))

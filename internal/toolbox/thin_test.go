@@ -1,7 +1,6 @@
 package toolbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -72,30 +71,6 @@ func TestHistoryCut(t *testing.T) {
 	if len(o.Series[0].Points) != 10 || o.Len() != 10 {
 		t.Error("Cut changed its receiver")
 	}
-}
-
-func FuzzMembers(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":1,"b":[1,{"c":"}"}],"d":null}`, `{"a\u0062":"\"x"}`, `{"a":1`, `[]`, `{"a" : -1.5e3 , "b":{}}`} {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		got := map[string]json.RawMessage{}
-		for k, v := range members(raw) {
-			got[k] = v
-		}
-		var want map[string]json.RawMessage
-		if json.Unmarshal(raw, &want) != nil {
-			return
-		}
-		if len(got) != len(want) {
-			t.Fatalf("%s: %d members, want %d", raw, len(got), len(want))
-		}
-		for k, v := range want {
-			if string(got[k]) != string(v) {
-				t.Fatalf("%s: %q is %s, want %s", raw, k, got[k], v)
-			}
-		}
-	})
 }
 
 func FuzzCursor(f *testing.F) {
