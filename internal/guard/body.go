@@ -97,10 +97,7 @@ func (j *judging) body(id home.EntityID) (map[string]any, *home.Error) {
 	}
 	if !ok || len(b.Config) == 0 {
 		reason := "its text has not been read yet"
-		switch {
-		case b.Missing == "yaml":
-			reason = "it is written in YAML without an id"
-		case b.Missing != "":
+		if b.Missing != "" {
 			reason = b.Missing
 		}
 		return nil, denied("what %s does is not known: %s", id, tool.Plain(reason))

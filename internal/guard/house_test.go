@@ -208,7 +208,7 @@ func bodies(r *home.Report) {
 		r.Bodies = append(r.Bodies, home.Body{Entity: home.EntityID("scene." + name), Config: json.RawMessage(text), Fetched: t0})
 	}
 	r.Bodies = append(r.Bodies,
-		home.Body{Entity: "script.yaml", Missing: "yaml", Fetched: t0},
+		home.Body{Entity: "script.yaml", Missing: home.NoID, Fetched: t0},
 		home.Body{Entity: "script.renamed", Config: json.RawMessage(scripts()["unlocks"]), Fetched: t0},
 		home.Body{Entity: "script.decoy", Config: json.RawMessage(scripts()["gone"]), Fetched: t0})
 }

@@ -243,13 +243,13 @@ func (b *bodies) later(id home.EntityID, err error) {
 func (b *bodies) one(ctx context.Context, j job) (home.Body, error) {
 	body := home.Body{Entity: j.id, Fetched: time.Now()}
 	if admin, known := b.s.c.Admin(); known && !admin {
-		body.Missing = "not administrator"
+		body.Missing = home.NoRights
 		return body, nil
 	}
 	var err error
 	if j.id.Domain() == "scene" {
 		if j.config == "" {
-			body.Missing = "yaml or integration" // Home Assistant keeps no id for it
+			body.Missing = home.NoID
 			return body, nil
 		}
 		body.Config, err = b.s.c.Body(ctx, "scene", j.config)
@@ -259,14 +259,14 @@ func (b *bodies) one(ctx context.Context, j job) (home.Body, error) {
 	switch home.CodeOf(err) {
 	case "":
 		if body.Config == nil {
-			body.Missing = "not found"
+			body.Missing = home.NoText
 		}
 		return body, nil
 	case home.NotFound:
-		body.Missing = "not found"
+		body.Missing = home.NoText
 		return body, nil
 	case home.Denied:
-		body.Missing = "not administrator"
+		body.Missing = home.NoRights
 		return body, nil
 	}
 	return body, err

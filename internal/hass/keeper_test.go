@@ -340,7 +340,7 @@ func TestATokenThatIsNoAdministrators(t *testing.T) {
 		if s == nil || len(s.Registries.Users) != 1 || s.Registries.Users[0].Name != "Ann" {
 			t.Fatalf("snapshot: %+v", s)
 		}
-		if b := find(rs, home.ReportBodies); b == nil || b.Bodies[0].Missing != "not administrator" {
+		if b := find(rs, home.ReportBodies); b == nil || b.Bodies[0].Missing != home.NoRights {
 			t.Errorf("bodies: %+v", b)
 		}
 		c, lit := r.health.Has(health.HassNotAdmin)
@@ -414,7 +414,7 @@ func TestBodies(t *testing.T) {
 				got[b.Entity] = b
 			}
 		}
-		if len(got) != 102 || string(got["scene.movie"].Config) != `{"id":"movie"}` || got["scene.hue"].Missing == "" || string(got["script.s7"].Config) != `{"alias":"S"}` {
+		if len(got) != 102 || string(got["scene.movie"].Config) != `{"id":"movie"}` || got["scene.hue"].Missing != home.NoID || string(got["script.s7"].Config) != `{"alias":"S"}` {
 			t.Errorf("%d bodies: %+v", len(got), got["scene.movie"])
 		}
 		if most != 4 {

@@ -167,14 +167,21 @@ type ServiceField struct {
 }
 
 // Body is the stored text of an automation, script or scene as JSON, or the
-// reason it could not be read (written in YAML without an id, no rights).
+// reason why it could not be read.
 type Body struct {
 	Entity  EntityID
 	Config  json.RawMessage
 	Fetched time.Time
-	Missing string // why Config is nil: "yaml", "not administrator", "not found"
+	Missing string // why Config is nil: NoID, NoRights or NoText; "" where it is not
 	// Old says that the text may have changed since Fetched and is being read
 	// again. In a report it stands alone: what is known of the body is kept, and
 	// doubted from then on.
 	Old bool
 }
+
+// The reasons why a Body has no text, as they stand in a sentence.
+const (
+	NoID     = "Home Assistant keeps no id for it (it is written in YAML, or an integration made it)"
+	NoRights = "the token is not an administrator's"
+	NoText   = "Home Assistant does not find its text"
+)
