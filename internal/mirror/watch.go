@@ -97,6 +97,7 @@ func (w *Watch) push(cs []home.Change) {
 			w.overtake(cs[i])
 		}
 	case Live:
+		w.compact(len(cs))
 		w.queue = append(w.queue, cs...)
 		if n := len(w.queue) - w.head; n > liveMost {
 			w.lost += uint64(n - 1)
@@ -155,14 +156,14 @@ func (w *Watch) overtake(c home.Change) {
 			c.Entities = union(was.Entities, c.Entities)
 		}
 	}
-	if w.dead > 256 && w.dead > len(w.queue)/2 {
+	if waste := w.head + w.dead; waste > 256 && waste > len(w.queue)/2 {
 		w.sweep()
 	}
 	w.latest[key] = len(w.queue)
 	w.queue = append(w.queue, c)
 }
 
-// sweep drops the overtaken places.
+// sweep drops the places that were read or overtaken.
 func (w *Watch) sweep() {
 	kept := make([]home.Change, 0, len(w.queue)-w.head-w.dead+1)
 	for i := w.head; i < len(w.queue); i++ {

@@ -88,6 +88,32 @@ func TestDerivedGetsTheLatest(t *testing.T) {
 	}
 }
 
+// A watcher that is always a little behind never empties its queue: what it has
+// read must be given back all the same.
+func TestWatchersThatLagKeepNoMoreThanWaits(t *testing.T) {
+	h, w := build(t, small())
+	for name, mode := range map[string]Mode{"durable": Durable, "live": Live, "derived": Derived} {
+		watch := h.Watch(name, mode)
+		ids := []string{"sensor.rssi", "light.lamp", "light.kitchen"}
+		for i := range 20_000 {
+			w.Apply(states(full(ids[i%len(ids)], fmt.Sprint(i), `{}`)))
+			if i < 2 {
+				continue // two always wait
+			}
+			if _, lost, err := watch.Next(t.Context(), 1); err != nil || lost != 0 {
+				t.Fatalf("%s: lost %d, %v", name, lost, err)
+			}
+		}
+		if n, _ := watch.Waiting(); n != 2 {
+			t.Errorf("%s: %d wait, want 2", name, n)
+		}
+		if c := cap(watch.queue); c > 2048 {
+			t.Errorf("%s: the queue holds %d places for two changes", name, c)
+		}
+		watch.Close()
+	}
+}
+
 func TestNextWaitsAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, w := build(t, small())
