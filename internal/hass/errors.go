@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"syscall"
 
@@ -63,7 +64,7 @@ func refused(kind string, raw []byte) error {
 	case "invalid_format", "service_validation_error", "invalid_info", "invalid_entity_ids", "invalid_start_time", "invalid_end_time", "template_error":
 		e.Code = home.Invalid
 	case "unauthorized":
-		e.Code, e.Hint = home.Denied, "the token is not an administrator's; hearth setup makes Hearth its own administrator user"
+		e.Code, e.Hint = home.Denied, "give Hearth the token of an administrator: in Home Assistant, sign in as one, make a long-lived token on the profile page, and run hearth setup with it"
 	case "timeout":
 		e.Code = home.Timeout
 	case "unknown_command":
@@ -77,10 +78,11 @@ func offline(msg string, cause error) error {
 	return &home.Error{Code: home.Offline, Msg: msg, Err: cause, Hint: "try again in a moment; hearth doctor tells which hop fails"}
 }
 
-// errAuth says that the token was refused.
+// errAuth says that the token was refused. Its words stand in brackets: after a
+// colon they would look like the token itself, and be starred in every log.
 type errAuth struct{ words string }
 
-func (e errAuth) Error() string { return "Home Assistant refuses the token: " + quoted(e.words) }
+func (e errAuth) Error() string { return "Home Assistant refuses the token (" + quoted(e.words) + ")" }
 
 // cause is a fault on the way to Home Assistant and what to do about it.
 type cause struct {
@@ -145,12 +147,29 @@ func certificate(err error) string {
 	return ""
 }
 
+// redirected says what to write instead of an address that redirects. Home
+// Assistant's own pages redirect among themselves (to /onboarding.html, to
+// /auth/authorize); the address it wants is the one without any of them.
+func redirected(r *http.Response, at string) string {
+	const other = "write the address it leads to in ha.url"
+	to, err := url.Parse(at)
+	if err != nil || r.Request == nil {
+		return other
+	}
+	from := r.Request.URL
+	to = from.ResolveReference(to)
+	if to.Scheme != from.Scheme || to.Host != from.Host || strings.HasPrefix(from.Path, "/api/") {
+		return other // it leads elsewhere, or there is no path to leave out
+	}
+	return fmt.Sprintf("leave the path out of ha.url and write %s://%s, unless a proxy serves Home Assistant under that path", from.Scheme, from.Host)
+}
+
 // statusCause says what an unexpected HTTP status means on the way to Home
 // Assistant.
 func statusCause(r *http.Response) cause {
 	switch at := r.Header.Get("Location"); {
 	case at != "" && r.StatusCode >= 300 && r.StatusCode < 400:
-		return cause{"http", fmt.Sprintf("the answer is a redirect to %s", quoted(at)), "write the address it leads to in ha.url"}
+		return cause{"http", fmt.Sprintf("the answer is a redirect to %s", quoted(at)), redirected(r, at)}
 	case r.StatusCode == http.StatusBadRequest:
 		return cause{"http", "the other side answers 400 Bad Request", "it may want https:// in ha.url, or a proxy in between is not among Home Assistant's trusted_proxies"}
 	case r.StatusCode == http.StatusForbidden:

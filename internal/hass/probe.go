@@ -224,7 +224,7 @@ func (p *probe) admin(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !me.Admin {
-		return "", hopError{cause{"admin", fmt.Sprintf("the token's user %s is not an administrator; %s", quoted(me.Name), missing()), "run hearth setup to make Hearth its own administrator user"}, errors.New("not an administrator")}
+		return "", hopError{cause{"admin", fmt.Sprintf("the token's user %s is not an administrator; %s", quoted(me.Name), missing()), "run hearth setup with a token that an administrator made on a profile page of Home Assistant"}, errors.New("not an administrator")}
 	}
 	return fmt.Sprintf("the token's user %s is an administrator", quoted(me.Name)), nil
 }

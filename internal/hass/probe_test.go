@@ -93,7 +93,10 @@ func TestProbeNamesTheHop(t *testing.T) {
 	last(t, probe(strings.Replace(s.URL, "http:", "https:", 1), right), "tls", false, "speaks http", "http:// instead of https://")
 	last(t, probe(s.URL+"/elsewhere", right), "http", false, "404", "path")
 	last(t, probe(s.URL, secret.New("wrong")), "token", false, "Invalid access token", "new long-lived token")
-	last(t, probe(s.URL, secret.New(h.UserToken())), "admin", false, "not an administrator", "hearth setup")
+	if d := secret.Text(probe(s.URL, secret.New("wrong"))[6].Detail); !strings.Contains(d, "Invalid access token or password") {
+		t.Errorf("starred in a log, the words of the house are gone: %s", d)
+	}
+	last(t, probe(s.URL, secret.New(h.UserToken())), "admin", false, "not an administrator", "that an administrator made")
 	h.Revoke(h.HearthToken())
 	last(t, probe(s.URL, right), "token", false, "refuses the token")
 }
@@ -128,6 +131,9 @@ func TestProbeOfSomethingElse(t *testing.T) {
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://house.example/", http.StatusMovedPermanently)
 		}, "http", "https://house.example/"},
+		{"a redirect within a house", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/onboarding.html", http.StatusFound)
+		}, "http", "in ha.url"},
 		{"a ban", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "http", "ip_bans.yaml"},
 		{"a proxy without a house", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, "http", "502"},
 		{"a proxy without WebSockets", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, "websocket", "401"},
@@ -147,6 +153,12 @@ func TestProbeOfSomethingElse(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestProbeOfAPageOfTheHouse(t *testing.T) {
+	s := httptest.NewServer(http.RedirectHandler("/onboarding.html", http.StatusFound))
+	defer s.Close()
+	last(t, Probe(t.Context(), Config{URL: s.URL + "/lovelace", Token: secret.New("secret")}), "http", false, "leave the path out", "write "+s.URL+",")
 }
 
 func TestInsecureIsLoud(t *testing.T) {

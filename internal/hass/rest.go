@@ -117,7 +117,7 @@ func restError(path string, resp *http.Response, body []byte) error {
 	case resp.StatusCode == http.StatusNotFound:
 		e.Code = home.NotFound
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
-		e.Code, e.Hint = home.Denied, "the token is refused or not an administrator's; hearth doctor tells which, and hearth setup makes Hearth its own administrator user"
+		e.Code, e.Hint = home.Denied, "the token is refused or not an administrator's; hearth doctor tells which; run hearth setup with a new token of an administrator"
 	case resp.StatusCode == http.StatusBadRequest:
 		e.Code = home.Invalid
 	case resp.StatusCode >= 500:

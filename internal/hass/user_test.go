@@ -23,6 +23,9 @@ func TestMakeUserInTheSimulatedHouse(t *testing.T) {
 	last(t, Probe(t.Context(), Config{URL: s.URL, Token: token}), "clock", true)
 	_, _, err = MakeUser(t.Context(), Config{URL: s.URL, Token: secret.New(h.UserToken())}, "Hearth", "hearth3", "pw")
 	code(t, err, home.Denied)
+	if !strings.Contains(err.Error(), "token of an administrator") || strings.Contains(err.Error(), "make Hearth") {
+		t.Errorf("who is not an administrator is sent in a circle: %v", err)
+	}
 	_, _, err = MakeUser(t.Context(), owner, "", "", "")
 	code(t, err, home.Invalid)
 	_, _, err = MakeUser(t.Context(), Config{URL: s.URL, Token: secret.New("wrong")}, "Hearth", "hearth4", "pw")

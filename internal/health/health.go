@@ -57,7 +57,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{HassOffline, "Home Assistant cannot be reached", Fault, "check that it runs and that ha.url is right; hearth doctor tells which hop fails", true},
 		{HassAuth, "Home Assistant refuses the token", Fault, "make a new long-lived token and run hearth setup", true},
-		{HassNotAdmin, "The token is not an administrator's", Warning, "run hearth setup to make Hearth its own administrator user; until then traces, automation bodies and the events of calls are missing", false},
+		{HassNotAdmin, "The token is not an administrator's", Warning, "run hearth setup with the token of an administrator, and it makes Hearth a user of its own; until then traces, automation bodies and the events of calls are missing", false},
 		{HassInsecure, "Home Assistant's certificate is not verified", Warning, "set ha.ca_file to the certificate that signed it", false},
 		{HassFrames, "Some messages of Home Assistant could not be read", Warning, "report it with the sample that hearth doctor shows", false},
 		{MirrorStale, "Answers come from stored state", Warning, "they carry their age; the live link will replace them", false},
