@@ -100,7 +100,11 @@ func (j *judging) body(id home.EntityID) (map[string]any, *home.Error) {
 		if b.Missing != "" {
 			reason = b.Missing
 		}
-		return nil, denied("what %s does is not known: %s", id, tool.Plain(reason))
+		e := denied("what %s does is not known: %s", id, tool.Plain(reason))
+		if b.Missing == home.NoRights {
+			e = e.WithHint("Run hearth setup with the token of an administrator, and Hearth can read it.")
+		}
+		return nil, e
 	}
 	var m map[string]any
 	d := json.NewDecoder(bytes.NewReader(b.Config))

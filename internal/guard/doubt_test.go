@@ -44,6 +44,20 @@ func TestJudge_TextInDoubt(t *testing.T) {
 	allowed("after a reconnect, not yet read again", false)
 }
 
+// A text that only the rights are missing for can be had, and the answer says how.
+func TestJudge_TextWithoutRights(t *testing.T) {
+	h, w := mirror.New(mirror.Config{Site: "ha"}, nil, slog.New(slog.DiscardHandler), &health.Registry{})
+	w.Apply(home.Report{Kind: home.ReportSnapshot, At: t0, Registries: registries(), Patches: patches(), Info: &home.Info{}})
+	w.Apply(home.Report{Kind: home.ReportBodies, At: t0, Bodies: []home.Body{{Entity: "script.yaml", Missing: home.NoRights, Fetched: t0}}})
+	v, err := NewJudge(h)(t.Context(), caller(), "service_call", asked(t, "script.turn_on script.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Allow || !strings.Contains(v.Why, "hearth setup with the token of an administrator") {
+		t.Errorf("allowed %v: %q", v.Allow, v.Why)
+	}
+}
+
 // A switch may be shown as a lock or a gate under any name, and the switch of a
 // garage's opener as a lamp.
 func TestJudge_SwitchShownAsSomethingElse(t *testing.T) {
