@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"hearth/internal/health"
+	"hearth/internal/home"
 )
 
 // ServeBroken answers with a page that names what is wrong with the
@@ -43,7 +44,7 @@ func ServeBroken(ctx context.Context, listen string, cause error, log *slog.Logg
 			w.Write(page.Bytes()) // the other side is gone: nothing left to do
 		}
 	})
-	log.Error("the configuration has an error", "page", "http://"+l.Addr().String()+"/")
+	log.Error("the configuration has an error", home.KeyPage, "http://"+l.Addr().String()+"/")
 	if started != nil {
 		started(l.Addr().String())
 	}

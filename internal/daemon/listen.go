@@ -42,7 +42,7 @@ func listen(o Options) (*ears, error) {
 		return nil, err
 	}
 	if e.http != nil && !loopback(e.http.Addr()) {
-		o.Log.Warn("others on the network can reach this address; tokens travel unencrypted unless a proxy adds TLS", "listen", e.http.Addr().String())
+		o.Log.Warn("others on the network can reach this address; tokens travel unencrypted unless a proxy adds TLS", home.KeyListen, e.http.Addr().String())
 	}
 	return e, nil
 }

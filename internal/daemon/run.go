@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hearth/internal/hass"
+
+	"hearth/internal/home"
 )
 
 // Options say which house to run.
@@ -76,16 +78,16 @@ func Run(ctx context.Context, o Options) (err error) {
 	if ears.http != nil {
 		face.start("http", r.serveHTTP(ears.http))
 	}
-	o.Log.Info("hearth is up", "version", o.Version, "data", o.Dir, "listen", ears.address(), "home_assistant", o.Config.HA.URL)
+	o.Log.Info("hearth is up", home.KeyVersion, o.Version, home.KeyData, o.Dir, home.KeyListen, ears.address(), home.KeyURL, o.Config.HA.URL)
 	if o.Started != nil {
 		o.Started(r.status(ears.address()))
 	}
 
 	select {
 	case <-ctx.Done():
-		o.Log.Info("hearth stops", "reason", context.Cause(ctx))
+		o.Log.Info("hearth stops", home.KeyReason, context.Cause(ctx))
 	case err = <-failed:
-		o.Log.Error("hearth stops", "error", err)
+		o.Log.Error("hearth stops", home.KeyError, err)
 	}
 	for _, g := range []*group{face, link, know, keep} {
 		err = errors.Join(err, g.stop())

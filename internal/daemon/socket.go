@@ -218,7 +218,7 @@ func (r *rooms) joinStdio(ctx context.Context, w http.ResponseWriter, q *http.Re
 	defer stop()
 	c.Via = "stdio"
 	if err := r.mcp.ServeStdio(ctx, c, stream{buf.Reader, conn}, conn); err != nil && ctx.Err() == nil {
-		r.log.Debug("a stdio client left", "error", err)
+		r.log.Debug("a stdio client left", home.KeyError, err)
 	}
 }
 

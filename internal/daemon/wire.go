@@ -65,7 +65,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	r.house, r.writer = mirror.New(mirror.Config{Site: home.Site(c.HA.Site), Save: c.Mirror.SaveEvery}, r.db, room(log, "mirror"), r.health)
 	if lerr := r.writer.Load(ctx); lerr != nil {
 		// The house itself will tell again what could not be loaded.
-		log.Warn("the stored state could not be loaded", "error", lerr)
+		log.Warn("the stored state could not be loaded", home.KeyError, lerr)
 	}
 
 	client, actor, err := hass.New(o.link(), room(log, "hass"), r.health)
@@ -117,6 +117,6 @@ func (r *rooms) sink(rep home.Report) {
 	r.writer.Apply(rep)
 }
 
-func room(log *slog.Logger, name string) *slog.Logger { return log.With("room", name) }
+func room(log *slog.Logger, name string) *slog.Logger { return log.With(home.KeyRoom, name) }
 
 func dbPath(dir string) string { return filepath.Join(dir, "hearth.db") }

@@ -57,7 +57,7 @@ func (t *Tokens) first(ctx context.Context) error {
 		_, err = t.add(ctx, "first", home.Act, bearer, true)
 		return err
 	case t.now.Load().byHash[hash] == nil:
-		t.log.Warn("the first MCP token's file does not fit the database; the token in it opens nothing", "file", filepath.Join(t.dir, firstFile))
+		t.log.Warn("the first MCP token's file does not fit the database; the token in it opens nothing", home.KeyFile, filepath.Join(t.dir, firstFile))
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (t *Tokens) closed(path string) error {
 	if info.Mode().Perm()&0o077 == 0 {
 		return nil
 	}
-	t.log.Warn("a token file was open to other users; it is closed now", "file", path, "mode", info.Mode().Perm().String())
+	t.log.Warn("a token file was open to other users; it is closed now", home.KeyFile, path, home.KeyMode, info.Mode().Perm().String())
 	if err := os.Chmod(path, 0o600); err != nil {
 		return home.Wrap(home.Internal, err, "close the token file to other users")
 	}

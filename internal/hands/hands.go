@@ -68,7 +68,7 @@ func (h *hands) do(ctx context.Context, s home.Step, leaves []home.EntityID, wai
 	if how == refused && len(w.leaves) > 1 && halfway(err) {
 		how = partly
 	}
-	h.log.Debug("service called", "service", s.Call.Name(), "context", ours.ID, "err", err)
+	h.log.Debug("service called", home.KeyService, s.Call.Name(), home.KeyContext, ours.ID, home.KeyError, err)
 	view := h.house.View()
 	if how == agreed || how == silent || how == partly {
 		view = h.wait(ctx, w, wait)

@@ -229,7 +229,7 @@ func (b *bodies) later(id home.EntityID, err error) {
 	if b.s.over() != nil {
 		return
 	}
-	b.s.c.log.Debug("a body could not be read; it will be tried again", "entity", id, "error", err)
+	b.s.c.log.Debug("a body could not be read; it will be tried again", home.KeyEntity, id, home.KeyError, err)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, still := b.known[id]; still {

@@ -70,7 +70,7 @@ func New(c Config, log *slog.Logger, h *health.Registry) (*Client, *Actor, error
 	if c.Insecure && base.Scheme == "https" {
 		const text = "any certificate is accepted, because ha.insecure is set: whoever sits between can read and change everything"
 		h.Light(health.HassInsecure, text)
-		log.Error("the certificate of Home Assistant is not verified", "why", text, "host", base.Host)
+		log.Error("the certificate of Home Assistant is not verified", home.KeyReason, text, home.KeyHost, base.Host)
 	}
 	return client, &Actor{c: client}, nil
 }
@@ -137,7 +137,7 @@ func (c *Client) badFrame(raw []byte, why string, at time.Time) {
 	c.lastBad.Store(at.UnixNano())
 	c.health.Light(health.HassFrames, home.Clip("the last one was "+why+"; hearth doctor shows samples", maxWords))
 	if n <= keepSamples {
-		c.log.Warn("a message of Home Assistant could not be read", "why", why, "bytes", len(raw), "count", n)
+		c.log.Warn("a message of Home Assistant could not be read", home.KeyReason, why, home.KeyBytes, len(raw), home.KeyCount, n)
 	}
 }
 

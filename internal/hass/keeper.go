@@ -198,7 +198,7 @@ func (k *keeper) work(ctx context.Context) (next time.Duration, err error) {
 		if k.s.over() != nil {
 			return 0, err
 		}
-		k.s.c.log.Warn("the entity registry could not be read; it will be tried again", "error", err)
+		k.s.c.log.Warn("the entity registry could not be read; it will be tried again", home.KeyError, err)
 		next = retryTime
 	}
 	todo, wait := k.due(time.Now())
@@ -208,7 +208,7 @@ func (k *keeper) work(ctx context.Context) (next time.Duration, err error) {
 			if k.s.over() != nil {
 				return 0, err
 			}
-			k.s.c.log.Warn("a list of Home Assistant could not be read; it will be tried again", "list", l.String(), "error", err)
+			k.s.c.log.Warn("a list of Home Assistant could not be read; it will be tried again", home.KeyList, l.String(), home.KeyError, err)
 			k.again(l)
 			next = min(next, retryTime)
 		}

@@ -55,7 +55,7 @@ func (c *Client) Run(ctx context.Context, sink func(home.Report)) error {
 			wait = refusedWait
 		}
 		c.health.Light(health.HassOffline, home.Clip(err.Error(), maxWords))
-		c.log.Warn("no link to Home Assistant", "reason", err, "retry_in", wait.Round(time.Millisecond).String())
+		c.log.Warn("no link to Home Assistant", home.KeyReason, err, home.KeyRetry, wait.Round(time.Millisecond).String())
 		c.change(func() { c.reason, c.next = err.Error(), time.Now().Add(wait) })
 		select {
 		case <-ctx.Done():
@@ -125,5 +125,5 @@ func (s *session) serve() {
 // live notes that the snapshot is through.
 func (c *Client) live(i home.Info, states, entities int, took time.Duration) {
 	c.health.Clear(health.HassOffline)
-	c.log.Info("linked to Home Assistant", "version", i.Version, "states", states, "entities", entities, "took", took.Round(time.Millisecond).String())
+	c.log.Info("linked to Home Assistant", home.KeyVersion, i.Version, home.KeyStates, states, home.KeyEntities, entities, home.KeyTook, took.Round(time.Millisecond).String())
 }

@@ -63,9 +63,9 @@ func (k *keeper) subscribe(ctx context.Context) error {
 		case k.s.over() != nil || home.CodeOf(err) == home.Timeout:
 			return err
 		case i < open:
-			k.s.c.log.Warn("Home Assistant refuses an event; its list is read every ten minutes only", "event", events[i], "error", err)
+			k.s.c.log.Warn("Home Assistant refuses an event; its list is read every ten minutes only", home.KeyEvent, events[i], home.KeyError, err)
 		default:
-			k.s.c.log.Warn("Home Assistant refuses an event the journal wants", "event", events[i], "error", err)
+			k.s.c.log.Warn("Home Assistant refuses an event the journal wants", home.KeyEvent, events[i], home.KeyError, err)
 		}
 	}
 	return nil
@@ -418,5 +418,5 @@ func (c *Client) identified(user string, admin bool) {
 		return
 	}
 	c.health.Light(health.HassNotAdmin, missing())
-	c.log.Warn("the token is not an administrator's", "missing", missing())
+	c.log.Warn("the token is not an administrator's", home.KeyMissing, missing())
 }

@@ -118,7 +118,7 @@ func (j *Journal) begin(ctx context.Context) {
 	row := startRow{j: j, now: ms, stopped: &event{j: j, kind: kindGap}, waiting: &event{j: j, kind: kindGap, at: ms, what: reasonWaiting}}
 	j.gap = row.waiting
 	if err := j.db.Commit(ctx, row); err != nil {
-		j.log.Error("the journal's start could not be written; it waits", "err", err)
+		j.log.Error("the journal's start could not be written; it waits", home.KeyError, err)
 		j.db.Append(row)
 	}
 	j.marked = time.Now()
@@ -224,7 +224,7 @@ func (j *Journal) finish(ctx context.Context) {
 	j.span = nil
 	j.mu.Unlock()
 	if err := j.db.Commit(ctx, row); err != nil {
-		j.log.Error("the journal's end could not be written: the next start will record a gap", "err", err)
+		j.log.Error("the journal's end could not be written: the next start will record a gap", home.KeyError, err)
 	}
 }
 

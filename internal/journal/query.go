@@ -122,7 +122,7 @@ func (j *Journal) Query(ctx context.Context, sc home.Scope, q Query) (Page, erro
 		return Page{}, home.Wrap(home.Timeout, ctx.Err(), "wait for the journal")
 	}
 	if err != nil {
-		j.log.Warn("an answer misses the newest rows", "err", err)
+		j.log.Warn("an answer misses the newest rows", home.KeyError, err)
 	}
 	var page Page
 	if page.Coverage, err = j.coverage(ctx, q.From, q.To, behind); err != nil {

@@ -71,7 +71,7 @@ func (j *Journal) Why(ctx context.Context, sc home.Scope, q WhyQuery) (Why, erro
 		return Why{}, home.Wrap(home.Timeout, ctx.Err(), "wait for the journal")
 	}
 	if err != nil {
-		j.log.Warn("an answer misses the newest rows", "err", err)
+		j.log.Warn("an answer misses the newest rows", home.KeyError, err)
 	}
 	y := eyes{j.view(), sc, q.Location}
 	if sc.Zero() || (q.Entity != "" && !y.sees(q.Entity)) {

@@ -107,15 +107,15 @@ func (s *Server) access(r *http.Request, req *request, id string, took time.Dura
 	if !s.log.Enabled(r.Context(), level) {
 		return
 	}
-	s.log.Log(r.Context(), level, "request", "id", id, "method", r.Method, "path", home.Clip(r.URL.Path, 100),
-		"rpc", home.Clip(req.msg.Method, 60), "status", req.stream.status, "bytes", req.stream.bytes,
-		"addr", r.RemoteAddr, "via", req.caller.Who, "took", took)
+	s.log.Log(r.Context(), level, "request", home.KeyRequest, id, home.KeyMethod, r.Method, home.KeyPath, home.Clip(r.URL.Path, 100),
+		home.KeyRPC, home.Clip(req.msg.Method, 60), home.KeyStatus, req.stream.status, home.KeyBytes, req.stream.bytes,
+		home.KeyAddr, r.RemoteAddr, home.KeyCaller, req.caller.Who, home.KeyTook, took.Round(time.Microsecond).String())
 }
 
 // panicked logs a caught panic with its stack.
 func (s *Server) panicked(where string, p any) {
 	s.health.Counter("mcp.panics").Add(1)
-	s.log.Error("panic caught", "where", home.Clip(where, 100), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	s.log.Error("panic caught", home.KeyWhere, home.Clip(where, 100), home.KeyPanic, fmt.Sprint(p), home.KeyStack, string(debug.Stack()))
 }
 
 // guard is the middle ring: Host, Origin, CORS, token.
@@ -205,7 +205,7 @@ func (s *Server) authenticate(w *stream, r *http.Request, req *request) (token s
 		refuse(w, http.StatusTooManyRequests, codeAuth, "too many wrong tokens from this address; wait, then use a token that hearth token list shows as valid")
 		return "", false
 	}
-	s.log.Warn("wrong token", "addr", addr.String())
+	s.log.Warn("wrong token", home.KeyAddr, addr.String())
 	challenge(w, "this token is not known or was revoked; hearth token show prints the first one, hearth token new makes another")
 	return "", false
 }

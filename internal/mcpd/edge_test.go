@@ -353,7 +353,7 @@ func TestLogKeepsSecretsOut(t *testing.T) {
 			t.Errorf("%q is in the log:\n%s", bad, log.String())
 		}
 	}
-	for _, good := range []string{"id=req_", "rpc=tools/call", "status=200", "status=401", "wrong token"} {
+	for _, good := range []string{"request=req_", "rpc=tools/call", "status=200", "status=401", "wrong token"} {
 		if !strings.Contains(log.String(), good) {
 			t.Errorf("%q is not in the log:\n%s", good, log.String())
 		}

@@ -51,7 +51,7 @@ func (w *Writer) Apply(r home.Report) {
 	case home.ReportInfo:
 		a.info(r.Info)
 	default:
-		w.log.Error("a link made a report of no known kind", "kind", fmt.Sprint(r.Kind))
+		w.log.Error("a link made a report of no known kind", home.KeyKind, fmt.Sprint(r.Kind))
 		return
 	}
 	a.finish()

@@ -16,7 +16,7 @@ func (a *step) patch(p *home.Patch) {
 	if !p.Full && !a.known(p.ID) {
 		// A difference from something we never saw cannot be made whole.
 		a.w.health.Counter("mirror.orphans").Add(1)
-		a.w.log.Warn("a difference came for an entity without state, it is left out", "entity", string(p.ID))
+		a.w.log.Warn("a difference came for an entity without state, it is left out", home.KeyEntity, string(p.ID))
 		return
 	}
 	slot, id := a.slot(p.ID)
@@ -28,7 +28,7 @@ func (a *step) patch(p *home.Patch) {
 	s, err := a.w.next(old, p, id)
 	if err != nil {
 		a.w.health.Counter("mirror.bad_attributes").Add(1)
-		a.w.log.Warn("attributes are no JSON object, the old ones stay", "entity", string(p.ID), "err", err)
+		a.w.log.Warn("attributes are no JSON object, the old ones stay", home.KeyEntity, string(p.ID), home.KeyError, err)
 	}
 	if s == nil {
 		return

@@ -203,14 +203,14 @@ func (w *Writer) save(ctx context.Context, states bool) {
 	}
 	if w.saved.house != marksOf(v) {
 		if err := w.put(ctx, blobHouse, at, v.writeHouse); err != nil {
-			w.log.Warn("registries could not be saved", "err", err)
+			w.log.Warn("registries could not be saved", home.KeyError, err)
 			return
 		}
 		w.mark(v)
 	}
 	if states && !sameRoot(w.saved.cells, v.cells.root) {
 		if err := w.put(ctx, blobStates, at, v.writeStates); err != nil {
-			w.log.Warn("states could not be saved", "err", err)
+			w.log.Warn("states could not be saved", home.KeyError, err)
 			return
 		}
 		w.saved.cells = v.cells.root

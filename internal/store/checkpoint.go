@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"os"
 	"time"
+
+	"hearth/internal/home"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 func (d *DB) checkpoints(ctx context.Context) {
 	pool, err := sql.Open("sqlite", dsn(d.path, 300, 64, "_pragma=wal_autocheckpoint(0)"))
 	if err != nil {
-		d.log.Error("no checkpoints", "err", err)
+		d.log.Error("no checkpoints", home.KeyError, err)
 		return
 	}
 	defer pool.Close()
@@ -70,6 +72,6 @@ func (d *DB) checkpoint(ctx context.Context, pool *sql.DB, mode string) {
 	var busy, frames, copied int
 	err := pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &frames, &copied)
 	if err != nil && ctx.Err() == nil {
-		d.log.Warn("checkpoint failed", "err", err)
+		d.log.Warn("checkpoint failed", home.KeyError, err)
 	}
 }

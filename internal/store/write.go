@@ -178,7 +178,7 @@ func (d *DB) write(rows []Row) error {
 		}
 	case outside(err):
 		if _, lit := d.h.Has(health.StoreFull); !lit {
-			d.log.Error("the database cannot be written; rows wait in memory", "err", err)
+			d.log.Error("the database cannot be written; rows wait in memory", home.KeyError, err)
 		}
 		d.h.Light(health.StoreFull, err.Error())
 	}
@@ -210,7 +210,7 @@ func (d *DB) singly(batch []Row) (rest []Row, err error) {
 			return batch[i:], err
 		default:
 			d.counters.rejected.Add(1)
-			d.log.Error("a row cannot be written", "row", fmt.Sprintf("%T", r), "err", err)
+			d.log.Error("a row cannot be written", home.KeyKind, fmt.Sprintf("%T", r), home.KeyError, err)
 		}
 	}
 	return nil, nil
@@ -271,7 +271,7 @@ func (d *DB) flushLast() error {
 	d.mu.Unlock()
 	if left > 0 {
 		d.counters.lost.Add(int64(left))
-		d.log.Error("rows could not be kept", "lost", left)
+		d.log.Error("rows could not be kept", home.KeyLost, left)
 	}
 	d.give()
 	return err

@@ -120,7 +120,7 @@ func (k *call) told(ctx context.Context, err error) *home.Error {
 	switch {
 	case errors.As(err, &e):
 		if e.Code == home.Internal {
-			k.r.log().Error("tool failed", "tool", k.d.spec.Name, "call", k.rec.ID, "err", err)
+			k.r.log().Error("tool failed", home.KeyTool, k.d.spec.Name, home.KeyCall, k.rec.ID, home.KeyError, err)
 			if e.Hint == "" {
 				e = e.WithHint("see log %s", k.rec.ID)
 			}
@@ -132,7 +132,7 @@ func (k *call) told(ctx context.Context, err error) *home.Error {
 	case errors.Is(err, context.Canceled):
 		return home.Errorf(home.Timeout, "%s was stopped: the caller did not wait", k.d.spec.Name)
 	}
-	k.r.log().Error("tool failed", "tool", k.d.spec.Name, "call", k.rec.ID, "err", err)
+	k.r.log().Error("tool failed", home.KeyTool, k.d.spec.Name, home.KeyCall, k.rec.ID, home.KeyError, err)
 	return k.broke()
 }
 
@@ -144,8 +144,8 @@ func (k *call) broke() *home.Error {
 func guarded[T any](k *call, what string, f func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			k.r.log().Error("tool panicked", "tool", k.d.spec.Name, "call", k.rec.ID, "during", what,
-				"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			k.r.log().Error("tool panicked", home.KeyTool, k.d.spec.Name, home.KeyCall, k.rec.ID, home.KeyWhere, what,
+				home.KeyPanic, fmt.Sprint(p), home.KeyStack, string(debug.Stack()))
 			err = k.broke()
 		}
 	}()
@@ -169,7 +169,7 @@ func (k *call) record(ctx context.Context) {
 	if err == nil {
 		return
 	}
-	k.r.log().Error("call not recorded", "tool", k.d.spec.Name, "call", k.rec.ID, "err", err)
+	k.r.log().Error("call not recorded", home.KeyTool, k.d.spec.Name, home.KeyCall, k.rec.ID, home.KeyError, err)
 	if k.d.plan == nil {
 		return
 	}
