@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -171,6 +170,3 @@ func (o owner) somebody(s *home.State) bool {
 
 // entityGone is what is said of an entity without a state.
 const entityGone = "it has no state: disabled, or not there any more"
-
-// notReached says what a leaf shows instead of what was wanted.
-func notReached(s *home.State) string { return fmt.Sprintf("shows %s", home.Clip(s.Value, 60)) }

@@ -3,6 +3,7 @@ package hands
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -26,6 +27,94 @@ func shows(s *home.State, e home.Expect) bool {
 		}
 	}
 	return true
+}
+
+// distance is how far a state that shows what is wanted is from showing it
+// exactly: the sum over all numbers, 0 for the same.
+func distance(s *home.State, e home.Expect) float64 {
+	far := 0.0
+	if len(e.States) > 0 {
+		far = math.Inf(1)
+		for _, want := range e.States {
+			far = min(far, apart(s.Value, want))
+		}
+		if math.IsInf(far, 1) {
+			far = 0 // not a number: it is one of them, or shows would say so
+		}
+	}
+	for name, want := range e.Attrs {
+		far += apartJSON(mirror.Attribute(s, name), want)
+	}
+	return far
+}
+
+// apart is the distance of two values, infinite where they are no numbers.
+func apart(have, want string) float64 {
+	if have == want {
+		return 0
+	}
+	a, err := strconv.ParseFloat(have, 64)
+	b, err2 := strconv.ParseFloat(want, 64)
+	if err != nil || err2 != nil {
+		return math.Inf(1)
+	}
+	return gap(a, b)
+}
+
+func apartJSON(have, want json.RawMessage) float64 {
+	var a, b any
+	if json.Unmarshal(have, &a) != nil || json.Unmarshal(want, &b) != nil {
+		return 0 // an absent attribute equals null, or shows would say so
+	}
+	return apartAny(a, b)
+}
+
+func apartAny(a, b any) float64 {
+	far := 0.0
+	switch x := a.(type) {
+	case float64:
+		if y, ok := b.(float64); ok {
+			return gap(x, y)
+		}
+	case []any:
+		y, _ := b.([]any)
+		for i := range min(len(x), len(y)) {
+			far += apartAny(x[i], y[i])
+		}
+	case map[string]any:
+		y, _ := b.(map[string]any)
+		for k := range x {
+			far += apartAny(x[k], y[k])
+		}
+	}
+	return far
+}
+
+// gap is the distance of two numbers. What single precision cannot tell apart
+// is the same: many devices keep 0.31 as 0.31000000238.
+func gap(a, b float64) float64 {
+	d := math.Abs(a - b)
+	if d <= 1e-9 || d <= 1e-6*max(math.Abs(a), math.Abs(b)) {
+		return 0
+	}
+	return d
+}
+
+// instead says what a state shows where it is not exactly what is wanted.
+func instead(s *home.State, e home.Expect) string {
+	text := "shows " + home.Clip(s.Value, 60)
+	if len(e.States) > 0 && !slices.ContainsFunc(e.States, func(w string) bool { return sameValue(s.Value, w, e.Within) }) {
+		return text
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Attrs)) {
+		if have := mirror.Attribute(s, name); !sameJSON(have, e.Attrs[name], 0) {
+			if have == nil {
+				have = json.RawMessage("none")
+			}
+			text += ", " + name + " " + home.Clip(string(have), 60)
+		}
+	}
+	return text
 }
 
 // moves reports whether a state is on its way to what is wanted.

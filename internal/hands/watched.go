@@ -20,7 +20,8 @@ type leaf struct {
 	looks  bool // there is something to see
 	name   string
 	before *home.State // nil: none
-	was    bool        // it showed all that is wanted before anything was sent
+	was    bool        // it showed exactly what is wanted before anything was sent
+	off    float64     // how far it was from that, where the tolerance covers it
 	partly bool        // it showed what can be seen of it, but more was asked
 }
 
@@ -51,7 +52,10 @@ func (w *watched) add(v *mirror.View, e home.Expect) {
 		l.name = row.Name
 	}
 	showed := l.looks && l.before != nil && shows(l.before, e)
-	l.was, l.partly = showed && !e.Loose, showed && e.Loose
+	if showed {
+		l.off = distance(l.before, e)
+	}
+	l.was, l.partly = showed && !e.Loose && l.off == 0, showed && e.Loose
 	w.leaves = append(w.leaves, l)
 }
 
@@ -94,6 +98,19 @@ func (w *watched) satisfied() bool {
 	return !slices.ContainsFunc(w.leaves, func(l *leaf) bool { return !l.was })
 }
 
+// reached reports whether a state is what is wanted. The tolerance is for
+// devices that round; a leaf that was within it beforehand must have come
+// nearer, or a command that did nothing would look done.
+func (l *leaf) reached(s *home.State) bool {
+	if !shows(s, l.want) {
+		return false
+	}
+	if l.was || l.partly || l.off == 0 {
+		return true
+	}
+	return distance(s, l.want) < l.off
+}
+
 // settled reports whether there is nothing more to wait for.
 func (w *watched) settled(v *mirror.View) bool {
 	for _, l := range w.leaves {
@@ -104,7 +121,7 @@ func (w *watched) settled(v *mirror.View) bool {
 		if s == nil && l.before == nil || l.idle(s) {
 			continue // it cannot be reached: waiting does not help
 		}
-		if s == nil || !shows(s, l.want) && !moves(s, l.want) && !l.troubled(s) {
+		if s == nil || !l.reached(s) && !moves(s, l.want) && !l.troubled(s) {
 			return false
 		}
 	}
@@ -173,7 +190,7 @@ func (l *leaf) outcome(how answer, s *home.State, by owner) (home.Outcome, strin
 	case unsent:
 		return home.Failed, "nothing was sent"
 	case refused:
-		if l.looks && !l.was && s != nil && shows(s, l.want) && by.did(s) {
+		if l.looks && !l.was && s != nil && l.reached(s) && by.did(s) {
 			return home.Done, "Home Assistant reported an error, but this one shows it"
 		}
 		return home.Failed, ""
@@ -204,11 +221,11 @@ func (l *leaf) seen(s *home.State, by owner) (home.Outcome, string) {
 		note = "somebody else changed it at the same time"
 	}
 	switch {
-	case shows(s, l.want) && l.was:
+	case l.reached(s) && l.was:
 		return home.Already, note
-	case shows(s, l.want) && l.partly:
+	case l.reached(s) && l.partly:
 		return home.Accepted, joined("only a part of this can be seen", note)
-	case shows(s, l.want):
+	case l.reached(s):
 		return home.Done, note
 	case moves(s, l.want):
 		return home.Done, joined("on its way", note)
@@ -217,7 +234,10 @@ func (l *leaf) seen(s *home.State, by owner) (home.Outcome, string) {
 	case s.Value == home.Unavailable:
 		return home.Sent, "it became unavailable"
 	}
-	return home.Sent, joined("not seen yet: "+notReached(s), note)
+	if shows(s, l.want) {
+		return home.Sent, joined("not seen yet: it was this near before and has not come nearer: "+instead(s, l.want), note)
+	}
+	return home.Sent, joined("not seen yet: "+instead(s, l.want), note)
 }
 
 // besides is what became of one of several leaves when Home Assistant reported
@@ -227,14 +247,14 @@ func (l *leaf) besides(s *home.State, by owner) (home.Outcome, string) {
 	switch {
 	case s == nil:
 		return home.Failed, entityGone
-	case l.looks && !l.was && shows(s, l.want) && by.did(s):
+	case l.looks && !l.was && l.reached(s) && by.did(s):
 		return home.Done, reported + ", but this one shows it"
 	case l.looks && !l.was && moves(s, l.want) && by.did(s):
 		return home.Done, reported + ", but this one is on its way"
 	case trouble(s) && l.troubled(s):
 		return home.Failed, "the device reports: " + home.Clip(s.Value, 60)
-	case l.looks && !l.was && !shows(s, l.want):
-		return home.Unclear, reported + "; whether it was about this one is not known: it " + notReached(s)
+	case l.looks && !l.was && !l.reached(s):
+		return home.Unclear, reported + "; whether it was about this one is not known: it " + instead(s, l.want)
 	}
 	return home.Unclear, reported + "; whether it was about this one is not known"
 }
@@ -245,7 +265,7 @@ func (l *leaf) unanswered(s *home.State, by owner) (home.Outcome, string) {
 	if s == nil || !l.looks || s == l.before {
 		return home.Unclear, ""
 	}
-	ok := shows(s, l.want) || moves(s, l.want)
+	ok := l.reached(s) || moves(s, l.want)
 	switch {
 	case ok && by.did(s):
 		return home.Done, ""
@@ -254,7 +274,7 @@ func (l *leaf) unanswered(s *home.State, by owner) (home.Outcome, string) {
 	case trouble(s) && l.troubled(s):
 		return home.Failed, "the device reports: " + home.Clip(s.Value, 60)
 	}
-	return home.Unclear, notReached(s)
+	return home.Unclear, instead(s, l.want)
 }
 
 func joined(a, b string) string {

@@ -81,7 +81,10 @@ func wished(x home.Expect) string {
 }
 
 func TestServiceCallPlans(t *testing.T) {
-	b, _ := testBox(t)
+	b, w := testBox(t)
+	w.Apply(home.Report{Kind: home.ReportStates, At: t0, Patches: []home.Patch{
+		state("light.dim", "on", `{"friendly_name":"Twilight","brightness":127,"color_temp_kelvin":3003,"supported_color_modes":["color_temp"]}`),
+	}})
 	for _, c := range []struct {
 		args string
 		want []string
@@ -100,7 +103,7 @@ func TestServiceCallPlans(t *testing.T) {
 		{`{"service":"light.turn_on","data":{"target":{"area_id":"kitchen"}}}`, []string{`light.turn_on light.ceiling,light.kitchen_lights | light.ceiling on | light.kitchen_lights on`}, ""},
 		{`{"service":"light.turn_on","entity_id":["light.ceiling"],"brightness_pct":0}`, []string{`light.turn_on light.ceiling {"brightness_pct":0} | light.ceiling off`}, ""},
 		{`{"service":"light.turn_off","entity_id":["all"]}`,
-			[]string{`light.turn_off light.ceiling,light.desk,light.evil,light.kitchen_lights,light.lounge,light.lounge_2 | light.ceiling off | light.desk off | light.evil off | light.kitchen_lights off | light.lounge off | light.lounge_2 off`}, "all means 6"},
+			[]string{`light.turn_off light.ceiling,light.desk,light.dim,light.evil,light.kitchen_lights,light.lounge,light.lounge_2 | light.ceiling off | light.desk off | light.dim off | light.evil off | light.kitchen_lights off | light.lounge off | light.lounge_2 off`}, "all means 7"},
 		// A group stays itself; its members are what is looked at.
 		{`{"service":"light.turn_off","entity_id":["group.downstairs"]}`, []string{`light.turn_off group.downstairs | light.ceiling off | light.kitchen_lights off`}, ""},
 		{`{"service":"homeassistant.turn_off","entity_id":["group.downstairs"]}`,
@@ -122,7 +125,16 @@ func TestServiceCallPlans(t *testing.T) {
 		{`{"service":"input_number.increment","entity_id":["input_number.level"]}`, []string{`input_number.set_value input_number.level {"value":7.5} | input_number.level 7.5/7.50/7.500`}, ""},
 		{`{"service":"input_select.select_next","entity_id":["input_select.mode"]}`, []string{`input_select.select_option input_select.mode {"option":"home"} | input_select.mode home`}, ""},
 		{`{"service":"input_select.select_next","entity_id":["input_select.mode"],"data":{"cycle":false}}`, []string{`input_select.select_option input_select.mode {"option":"away"} | input_select.mode away`}, ""},
-		{`{"service":"fan.increase_speed","entity_id":["fan.attic"]}`, []string{`fan.set_percentage fan.attic {"percentage":99} | fan.attic on percentage=99±33.333`}, ""},
+		{`{"service":"fan.increase_speed","entity_id":["fan.attic"]}`, []string{`fan.set_percentage fan.attic {"percentage":99} | fan.attic on percentage=99±16.33`}, ""},
+		// What is asked in another unit than is shown: only its rounding is nothing.
+		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"brightness_pct":50}}`, []string{`light.turn_on light.kitchen_lights {"brightness_pct":50} | light.kitchen_lights on brightness=128±3`}, ""},
+		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"brightness_pct":50}}`, []string{`light.turn_on light.dim {"brightness_pct":50} | light.dim on brightness=127±3`}, ""},
+		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"brightness_pct":49}}`, []string{`light.turn_on light.dim {"brightness_pct":49} | light.dim on brightness=125±3`}, ""},
+		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"brightness_pct":30}}`, []string{`light.turn_on light.dim {"brightness_pct":30} | light.dim on brightness=76±3`}, ""},
+		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"brightness":128}}`, []string{`light.turn_on light.dim {"brightness":128} | light.dim on brightness=128±3`}, ""},
+		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"color_temp_kelvin":3000}}`, []string{`light.turn_on light.dim {"color_temp_kelvin":3000} | light.dim on color_temp_kelvin=3003±60`}, ""},
+		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"color_temp_kelvin":3030}}`, []string{`light.turn_on light.dim {"color_temp_kelvin":3030} | light.dim on color_temp_kelvin=3030±60`}, ""},
+		{`{"service":"fan.set_percentage","entity_id":["fan.attic"],"data":{"percentage":33}}`, []string{`fan.set_percentage fan.attic {"percentage":33} | fan.attic on percentage=33±16.33`}, ""},
 		// Colours.
 		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"rgb_color":[255,0,0],"hs_color":[1,2]}}`, []string{`light.turn_on light.kitchen_lights {"rgb_color":[255,0,0]} | light.kitchen_lights on loose`}, "hs_color was dropped: it excludes rgb_color"},
 		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"color_temp":250}}`, []string{`light.turn_on light.kitchen_lights {"color_temp_kelvin":4000} | light.kitchen_lights on color_temp_kelvin=4000±60`}, "color_temp 250 became"},

@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 
@@ -135,7 +136,7 @@ func (x *wish) light(service string) bool {
 		return false
 	}
 	x.state("on")
-	if b, ok := brightnessOf(x.data); ok && can(x.s, "brightness") {
+	if b, ok := brightnessOf(x.data, x.s); ok && can(x.s, "brightness") {
 		x.covers("brightness")
 		x.covers("brightness_pct")
 		if b <= 0 {
@@ -146,11 +147,31 @@ func (x *wish) light(service string) bool {
 		x.Within = 3 // one distance for a temperature too would be no check
 	} else if slices.Contains(attrTexts(x.s, "supported_color_modes"), "color_temp") {
 		x.same("color_temp_kelvin", "color_temp_kelvin", 60)
+		if k, ok := x.kelvinShown(); ok {
+			x.attr("color_temp_kelvin", raw(k))
+		}
 	}
 	if can(x.s, "effect") {
 		x.same("effect", "effect", 0)
 	}
 	return true
+}
+
+// kelvinShown is the colour temperature that is shown, where it is what was
+// asked after Home Assistant's own way to mired and back, which many lamps
+// count in: who asked for 3000 K and sees 3003 K has it.
+func (x *wish) kelvinShown() (float64, bool) {
+	asked, ok := number(x.data["color_temp_kelvin"])
+	shown, has := attrNumber(x.s, "color_temp_kelvin")
+	if !ok || !has || asked <= 0 {
+		return 0, false
+	}
+	for _, mired := range []float64{math.Floor(1e6 / asked), math.RoundToEven(1e6 / asked)} {
+		if mired > 0 && (shown == math.Floor(1e6/mired) || shown == math.RoundToEven(1e6/mired)) {
+			return shown, true
+		}
+	}
+	return 0, false
 }
 
 func (x *wish) lock(service string) bool {
@@ -249,10 +270,11 @@ func (x *wish) toText(keys ...string) {
 }
 
 func (x *wish) fan(service string) bool {
-	within, ok := attrNumber(x.s, "percentage_step")
-	if !ok || within < 1 {
-		within = 1
+	step, ok := attrNumber(x.s, "percentage_step")
+	if !ok || step < 1 {
+		step = 1
 	}
+	within := math.Floor(step*49) / 100 // less than half a step: the next speed is another one
 	switch service {
 	case "turn_on", "set_percentage":
 		if p, ok := number(x.data["percentage"]); ok && p == 0 {

@@ -123,10 +123,17 @@ func can(s *home.State, key string) bool {
 	return coloured
 }
 
-// brightnessOf is the brightness (0–255) that data asks for.
-func brightnessOf(data map[string]json.RawMessage) (float64, bool) {
-	if pct, ok := number(data["brightness_pct"]); ok {
-		return math.Round(pct * 255 / 100), true
+// brightnessOf is the brightness (0–255) that data asks for, rounded as Home
+// Assistant does. A light that shows the percentage that is asked shows what is
+// wanted: 127 and 128 are both 50 %.
+func brightnessOf(data map[string]json.RawMessage, s *home.State) (float64, bool) {
+	pct, ok := number(data["brightness_pct"])
+	if !ok {
+		return number(data["brightness"])
 	}
-	return number(data["brightness"])
+	b := math.RoundToEven(pct * 255 / 100)
+	if shown, ok := attrNumber(s, "brightness"); ok && b > 0 && math.RoundToEven(shown*100/255) == pct {
+		return shown, true
+	}
+	return b, true
 }

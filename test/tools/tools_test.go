@@ -31,6 +31,8 @@ func TestAct(t *testing.T) {
 		{`{"service":"light.turn_off","entity_id":["light.kitchen_lights"]}`, `"outcome":"already"`},
 		{`{"service":"light.toggle","entity_id":["light.kitchen_lights"]}`, `"after":"on"`},
 		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"brightness_pct":40}`, `"outcome":"done"`},
+		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"brightness_pct":40}`, `"outcome":"already"`},
+		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"brightness_pct":41}`, `"outcome":"done"`},
 		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"brightness_step_pct":20}}`, `"outcome":"done"`},
 		{`{"service":"input_number.set_value","entity_id":["input_number.target_humidity"],"data":{"value":41}}`, ``},
 		{`{"service":"lock.lock","entity_id":["lock.poorly_installed_door"],"wait":4}`, `jammed`},
