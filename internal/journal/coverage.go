@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -69,7 +70,7 @@ func (j *Journal) coverage(ctx context.Context, from, to, behind time.Time) (Cov
 		gaps = append(gaps, stretch{from: behind.UnixMilli(), to: hi, reason: "kept in memory until the database can be written; not in this answer", open: true})
 	}
 	gaps = append(gaps, uncovered(lo, hi, spans, gaps, first)...)
-	slices.SortFunc(gaps, func(a, b stretch) int { return int(min(max(a.from-b.from, -1), 1)) })
+	slices.SortFunc(gaps, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	for _, g := range gaps {
 		gap := Gap{From: time.UnixMilli(max(g.from, lo)).UTC(), Reason: g.reason}
 		if !g.open {
@@ -88,7 +89,7 @@ func (j *Journal) coverage(ctx context.Context, from, to, behind time.Time) (Cov
 // speaks for.
 func uncovered(lo, hi int64, spans, gaps []stretch, first int64) []stretch {
 	known := slices.Concat(spans, gaps)
-	slices.SortFunc(known, func(a, b stretch) int { return int(min(max(a.from-b.from, -1), 1)) })
+	slices.SortFunc(known, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	var out []stretch
 	at := lo
 	add := func(to int64) {

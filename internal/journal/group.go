@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"time"
 
 	"hearth/internal/home"
 )
 
-const quarter = 15 * 60 * 1000 // milliseconds; every zone's offset is a multiple
+const quarter = 15 * 60 * 1000 // milliseconds; the offset of every zone is a multiple
 
 // groupSQL gives the key and name of a group as SQL over "hits h", and joins.
 func groupSQL(by string) (key, name, join string) {
@@ -27,7 +28,7 @@ func groupSQL(by string) (key, name, join string) {
 	case "automation":
 		return "n.eid", "max(n.name)", "JOIN event r ON r.ctx = h.ctx AND r.kind = 2 JOIN entity n ON n.id = r.entity"
 	}
-	return "h.at / 900000", "''", "" // hour and day are put together from quarters in local time
+	return "h.at / " + strconv.Itoa(quarter), "''", "" // hour and day are put together from quarters in local time
 }
 
 // groups counts rows per key.

@@ -34,11 +34,12 @@ type Journal struct {
 	started time.Time
 
 	counters struct {
-		seen, kept, filtered, lost, missed, attributes, otherEvents *atomic.Int64
+		seen, kept, filtered, lost, missed, attributes, otherEvents, known *atomic.Int64
 	}
 
 	mu       sync.Mutex // guards what follows
 	begun    bool
+	before   int64 // time of the newest change that an earlier run stored
 	rows     []store.Row
 	entities map[home.EntityID]*entity
 	ring     ring
@@ -78,15 +79,13 @@ func New(c Config, db *store.DB, house *mirror.House, log *slog.Logger, h *healt
 	n.seen, n.kept, n.filtered = h.Counter("journal.seen"), h.Counter("journal.kept"), h.Counter("journal.filtered")
 	n.lost, n.missed = h.Counter("journal.lost"), h.Counter("journal.missed")
 	n.attributes, n.otherEvents = h.Counter("journal.filtered.attributes"), h.Counter("journal.filtered.events")
+	n.known = h.Counter("journal.filtered.known")
 	if house != nil {
 		j.watch = house.Watch("journal", mirror.Durable)
 		j.seq = j.watch.From()
 	}
 	return j
 }
-
-// ourStop is in the reason a link gives when it ends with Hearth.
-const ourStop = "stopping on our side"
 
 const batch = 2048 // changes taken at once
 
@@ -114,6 +113,7 @@ func (j *Journal) begin(ctx context.Context) {
 		return
 	}
 	j.begun = true
+	j.before = j.newestBefore(ctx)
 	ms := j.started.UnixMilli()
 	row := startRow{j: j, now: ms, stopped: &event{j: j, kind: kindGap}, waiting: &event{j: j, kind: kindGap, at: ms, what: reasonWaiting}}
 	j.gap = row.waiting
@@ -213,7 +213,7 @@ func (j *Journal) finish(ctx context.Context) {
 	for i := range j.waves {
 		j.waves[i].end(j)
 	}
-	if j.gap != nil && strings.Contains(j.gap.what, ourStop) {
+	if j.gap != nil && strings.HasSuffix(j.gap.what, home.OurStop) {
 		// The link ended because Hearth does: one gap will tell, not two.
 		alive = time.UnixMilli(j.gap.at)
 		j.rows = append(j.rows, endRow{e: j.gap, till: j.gap.at})
@@ -291,10 +291,7 @@ func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
 func (j *Journal) seed(e *entity) {
 	e.seeded = true
 	var s string
-	where, arg := "en.eid = ? AND en.rid = ''", string(e.subject.id)
-	if e.subject.rid != "" {
-		where, arg = "en.rid = ?", e.subject.rid
-	}
+	where, arg := e.subject.where()
 	// A missing row or a failing disk alike leave the entity without a last
 	// number: the next one is kept.
 	err := j.db.Reader().QueryRow(`SELECT ev.new FROM entity en JOIN event ev ON ev.entity = en.id

@@ -77,7 +77,7 @@ func TestGaps_StopAndStart(t *testing.T) {
 	start := r.now
 	r.up(testStates(r.now)...)
 	r.now = time.Now().UTC()
-	r.down("stopping on our side")
+	r.down(home.OurStop)
 	stopped := r.now
 	r.stop() // the clean end is marked with the real clock
 	var alive, clean int64

@@ -28,8 +28,11 @@ func (j *Journal) take(cs []home.Change, v *mirror.View) {
 			}
 		case home.StateRemoved:
 			n.seen++
-			n.kept++
-			j.removed(v, c)
+			if j.removed(v, c) {
+				n.kept++
+			} else {
+				n.filtered++
+			}
 		case home.Happened:
 			n.seen++
 			if c.Event != nil && j.happened(v, c) {
@@ -97,8 +100,15 @@ func (j *Journal) state(v *mirror.View, c *home.Change) bool {
 		return false
 	}
 	e := j.entity(v, c.Entity)
+	met := e.ring != 0
 	j.remember(e, now)
 	j.decide(v, e, now)
+	if c.CaughtUp && !met {
+		if c = j.news(e, c); c == nil {
+			j.counters.known.Add(1)
+			return false
+		}
+	}
 	if c.Old == nil {
 		if e.verdict == Drop {
 			e.count()
@@ -219,10 +229,18 @@ func (j *Journal) wave(which int, e *entity, c *home.Change, flags int64) {
 	j.waves[which].add(j, which, j.stateRow(e, c, flags), c.At)
 }
 
-func (j *Journal) removed(v *mirror.View, c *home.Change) {
+// removed keeps that an entity is gone, once.
+func (j *Journal) removed(v *mirror.View, c *home.Change) bool {
 	e := j.entity(v, c.Entity)
-	j.wave(waveGone, e, c, flagRemoved)
 	delete(j.entities, c.Entity)
+	if c.CaughtUp && e.ring == 0 {
+		if last, ok := j.newest(e); ok && last.flags&flagRemoved != 0 {
+			j.counters.known.Add(1)
+			return false
+		}
+	}
+	j.wave(waveGone, e, c, flagRemoved)
+	return true
 }
 
 // happened keeps runs and calls.

@@ -46,7 +46,7 @@ type Why struct {
 	Root      *Node    `json:"root,omitempty"`
 	Depth     int      `json:"depth"` // walked
 	Truncated bool     `json:"truncated,omitempty"`
-	Coverage  Coverage `json:"coverage"`
+	Coverage  Coverage `json:"coverage"` // of the time around it: the holes stand here only
 	Notes     []string `json:"notes,omitempty"`
 }
 
@@ -97,7 +97,7 @@ func (j *Journal) Why(ctx context.Context, sc home.Scope, q WhyQuery) (Why, erro
 		return Why{}, err
 	}
 	out.Coverage.localise(q.Location)
-	out.Notes = append(w.notes, gapNotes(out.Coverage)...)
+	out.Notes = w.notes
 	return out, nil
 }
 
@@ -148,7 +148,7 @@ func (j *Journal) nothing(ctx context.Context, q WhyQuery, behind time.Time) (Wh
 	}
 	c.localise(q.Location)
 	name := eyes{v: j.view()}.name(q.Entity, string(q.Entity))
-	out := Why{Coverage: c, Notes: gapNotes(c)}
+	out := Why{Coverage: c}
 	out.Summary = fmt.Sprintf("The journal holds no change of %s (%s) up to %s", name, q.Entity, clock(at.In(q.Location), q.Now))
 	if c.Complete {
 		out.Summary += "; it was complete for the 24 hours before."
@@ -156,18 +156,6 @@ func (j *Journal) nothing(ctx context.Context, q WhyQuery, behind time.Time) (Wh
 		out.Summary += ", and it is not complete for that time, so there may have been one."
 	}
 	return out, nil
-}
-
-func gapNotes(c Coverage) []string {
-	var out []string
-	for _, g := range c.Gaps {
-		end := "now"
-		if !g.To.IsZero() {
-			end = g.To.Format(time.RFC3339)
-		}
-		out = append(out, fmt.Sprintf("the journal has a hole from %s to %s (%s): what happened in it is not known", g.From.Format(time.RFC3339), end, g.Reason))
-	}
-	return out
 }
 
 // walk gathers the rows of all contexts that hang together.
