@@ -54,6 +54,25 @@ func (a *app) dir() (string, error) {
 	return dir, err
 }
 
+// where is what leads another command to the same house: it stands right after
+// the program's name.
+func (a *app) where() string {
+	at := ""
+	if a.demo {
+		at += " --demo"
+	}
+	switch dir := os.Getenv("HEARTH_DATA"); {
+	case a.data != "":
+		at += " --data " + quote(a.data)
+	case dir != "": // another terminal does not have the variable
+		at += " --data " + quote(dir)
+	}
+	if a.config != "" && !a.demo {
+		at += " --config " + quote(a.config)
+	}
+	return at
+}
+
 // sources are where the configuration comes from.
 func (a *app) sources(s settings) (daemon.Sources, error) {
 	dir, err := a.dir()

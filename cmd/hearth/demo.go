@@ -13,12 +13,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hearth/internal/daemon"
+	"hearth/internal/home"
 	"hearth/internal/secret"
 	"hearth/internal/simhome"
 )
 
 type demoCommand struct {
 	Port     int    `default:"4663" help:"Port of the MCP address; 0 takes a free one."`
+	Listen   string `help:"Address and port of MCP, in place of --port." placeholder:"127.0.0.1:4663"`
 	Entities int    `default:"0" help:"Entities of the simulated house; 0 is the house as it is."`
 	Seed     uint64 `default:"1" help:"The same seed gives the same house and the same life."`
 	Verbose  bool   `short:"v" help:"Log what happens."`
@@ -44,7 +46,13 @@ func (d *demoCommand) Run(a *app) error {
 	log := daemon.NewLog(c.Log, os.Stderr)
 	house := simhome.New(simhome.Options{Seed: d.Seed, Entities: d.Entities, Life: true, Log: log})
 	c.HA.URL, c.HA.Token = "http://"+l.Addr().String(), secret.New(house.HearthToken())
-	c.Listen = "127.0.0.1:" + strconv.Itoa(d.Port)
+	if c.Listen = d.Listen; d.Listen == "" {
+		c.Listen = "127.0.0.1:" + strconv.Itoa(d.Port)
+	}
+	for _, f := range c.Check() {
+		l.Close()
+		return home.Errorf(home.Invalid, "--listen %q %s", home.Clip(c.Listen, 60), f.Msg).WithHint("%s", f.Remedy)
+	}
 
 	// The simulated house lives a little longer than Hearth, as a real one does.
 	living, die := context.WithCancel(context.WithoutCancel(a.ctx))
@@ -70,11 +78,7 @@ func (d *demoCommand) welcome(a *app, dir string, s daemon.Status) {
 	if t, err := secret.Load(filepath.Join(dir, "mcp-token")); err == nil {
 		hint = t.Hint()
 	}
-	data := ""
-	if a.data != "" {
-		data = " --data " + quote(a.data)
-	}
-	p := a.program + " --demo" + data
+	p := a.program + a.where()
 	fmt.Printf(`Hearth runs a simulated house. Ctrl-C ends it.
 
   MCP     http://%[1]s/mcp

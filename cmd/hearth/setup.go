@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,24 +24,31 @@ type setupCommand struct {
 // Run asks for what the flags do not say, tests each hop, offers an own user,
 // and writes token and configuration. Nothing is written when a hop fails.
 func (s *setupCommand) Run(a *app) error {
-	dir, err := a.dir()
+	src, err := a.sources(s.settings)
+	if err != nil {
+		return err
+	}
+	p, err := daemon.NewSetup(src)
 	if err != nil {
 		return err
 	}
 	talk := &dialogue{ctx: a.ctx, in: bufio.NewReader(os.Stdin), person: !s.Yes && isTerminal(os.Stdin)}
-	p, err := s.gather(dir, talk)
-	if err != nil {
+	if p, err = s.ask(p, talk); err != nil {
 		return err
 	}
 	fmt.Println("Testing the way to Home Assistant:")
 	if err := tested(p.Test(a.ctx)); err != nil {
 		return err
 	}
-	p, err = s.ownUser(a, p, talk)
-	if err != nil {
+	// Whatever could still stop us comes before the user: nobody but the file
+	// that is written last would hold its token.
+	if err := s.mayReplace(p, talk); err != nil {
 		return err
 	}
-	if err := s.mayReplace(p, talk); err != nil {
+	if err := p.Ready(); err != nil {
+		return err
+	}
+	if p, err = s.ownUser(a, p, talk); err != nil {
 		return err
 	}
 	saved, err := p.Write(time.Now())
@@ -53,50 +59,26 @@ func (s *setupCommand) Run(a *app) error {
 		return err
 	}
 	fmt.Printf("wrote %s and %s\n\n", p.ConfigPath(), p.TokenPath())
-	if c, err := daemon.Join(a.ctx, dir); err == nil {
+	if c, err := daemon.Join(a.ctx, src.Data); err == nil {
 		c.Close()
 		fmt.Println("A house runs here already with the old settings: restart it.")
 	}
-	at := ""
-	if a.data != "" {
-		at = " --data " + quote(a.data)
-	}
-	fmt.Printf("Next:  %s serve%s\n", a.program, at)
+	fmt.Printf("Next:  %s%s serve\n", a.program, a.where())
 	return nil
 }
 
-// gather takes settings from flags and variables, and asks for the rest.
-func (s *setupCommand) gather(dir string, talk *dialogue) (daemon.Setup, error) {
-	p := daemon.Setup{Data: dir}
-	one := func(flag, env string) string {
-		if v := s.values()[flag]; len(v) > 0 {
-			return v[0]
-		}
-		return os.Getenv(env)
-	}
+// ask asks for what flags and variables do not say.
+func (s *setupCommand) ask(p daemon.Setup, talk *dialogue) (daemon.Setup, error) {
 	var err error
-	if p.URL = one("ha-url", "HEARTH_HA_URL"); p.URL == "" {
-		if p.URL, err = talk.ask("Where does Home Assistant answer?", "http://homeassistant.local:8123", "--ha-url"); err != nil {
+	if p.HA.URL == "" {
+		if p.HA.URL, err = talk.ask("Where does Home Assistant answer?", "http://homeassistant.local:8123", "--ha-url"); err != nil {
 			return p, err
 		}
 	}
-	p.URL = strings.TrimRight(strings.TrimSpace(p.URL), "/")
-	if p.CAFile = one("ha-ca-file", "HEARTH_HA_CA_FILE"); p.CAFile != "" {
-		if p.CAFile, err = filepath.Abs(p.CAFile); err != nil {
-			return p, fmt.Errorf("find the certificate: %w", err)
-		}
-	}
-	p.Insecure = one("ha-insecure", "HEARTH_HA_INSECURE") == "true"
-	switch file, env := one("ha-token-file", "HEARTH_HA_TOKEN_FILE"), os.Getenv("HEARTH_HA_TOKEN"); {
-	case file != "":
-		if p.Token, err = secret.Load(file); err != nil {
-			return p, &home.Error{Code: home.Invalid, Msg: err.Error(), Hint: "put a long-lived access token into the file, on one line", Err: err}
-		}
-	case env != "":
-		p.Token = secret.New(strings.TrimSpace(env))
-	default:
+	p.HA.URL = strings.TrimRight(strings.TrimSpace(p.HA.URL), "/")
+	if p.HA.Token.Empty() {
 		fmt.Println("A long-lived access token of an administrator is needed: in Home Assistant, your profile, Security, Long-lived access tokens.")
-		if p.Token, err = talk.askSecret("Token (it is not shown): ", "--ha-token-file"); err != nil {
+		if p.HA.Token, err = talk.askSecret("Token (it is not shown): ", "--ha-token-file"); err != nil {
 			return p, err
 		}
 	}
@@ -132,7 +114,11 @@ func (s *setupCommand) ownUser(a *app, p daemon.Setup, talk *dialogue) (daemon.S
 	}
 	p, name, err := p.OwnUser(a.ctx)
 	if err != nil {
-		return p, home.Wrap(home.Internal, err, "make the user")
+		err = home.Wrap(home.Internal, err, "make the user")
+		if e := (*home.Error)(nil); errors.As(err, &e) && e.Code == home.Denied {
+			return p, e.WithHint("give the token of an administrator with --ha-token-file, or go on with this one and --no-own-user")
+		}
+		return p, err
 	}
 	fmt.Printf("made the administrator user %q; testing its token:\n", name)
 	return p, tested(p.Test(a.ctx))

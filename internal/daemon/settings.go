@@ -171,6 +171,21 @@ func (s Setting) text(c *Config) string {
 	}
 }
 
+// yaml is the setting's value in c as hearth.yaml holds it.
+func (s Setting) yaml(c *Config) string {
+	switch v := reflect.ValueOf(c).Elem().FieldByIndex(s.index).Interface().(type) {
+	case string:
+		return strconv.Quote(v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, t := range v {
+			quoted[i] = strconv.Quote(t)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return s.text(c)
+}
+
 // sections yields every part of c that has a Check, with its key.
 func sections(c *Config) map[string]interface{ Check() []Fault } {
 	out := map[string]interface{ Check() []Fault }{"": c}
