@@ -37,7 +37,7 @@ func (c *Client) Run(ctx context.Context, sink func(home.Report)) error {
 		lasted, up, err := c.attempt(ctx, sink)
 		stopping := ctx.Err() != nil
 		if stopping {
-			err = errors.New("stopping on our side")
+			err = errors.New(home.OurStop)
 		}
 		if up || !told {
 			sink(home.Report{Kind: home.ReportLink, At: time.Now(), Reason: err.Error()})

@@ -28,7 +28,7 @@ type ReportKind uint8
 const (
 	_              ReportKind = iota
 	ReportLink                // the link went up or down: Up, Reason
-	ReportSnapshot            // the whole house: Registries, Patches (all Full), Info
+	ReportSnapshot            // the whole house: Registries, Patches (all Full), Info, Services
 	ReportStates              // Patches
 	ReportEntities            // rows of the entity registry changed: Registries.Entities, RemovedEntities
 	ReportRegistry            // whole lists replaced: those of Registries that are not nil
@@ -37,6 +37,9 @@ const (
 	ReportBodies              // Bodies fetched
 	ReportInfo                // Info replaced
 )
+
+// OurStop is the Reason of a link that goes down because Hearth stops.
+const OurStop = "stopping on our side"
 
 // Report is what a link tells the mirror. The order of reports of one link is
 // the order of its frames.

@@ -3,7 +3,6 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"hearth/internal/home"
 	"hearth/internal/journal"
@@ -93,7 +92,7 @@ func (b *Box) journalWhy(ctx context.Context, c tool.Caller, in whyIn) (whyOut, 
 		Summary: home.Clip(clean(w.Summary), 500), Tree: []nodeLine{}, Depth: w.Depth, Truncated: w.Truncated, Coverage: covered(w.Coverage, v.Location()),
 	}
 	for _, n := range w.Notes {
-		if !strings.HasPrefix(n, "the journal has a hole") && len(out.Notes) < 5 { // coverage says it already
+		if len(out.Notes) < 5 {
 			out.Notes = append(out.Notes, home.Clip(clean(n), 200))
 		}
 	}
