@@ -17,6 +17,12 @@ type callCommand struct {
 	Words []string `arg:"" name:"tool" passthrough:"" help:"The tool, then its flags. Flags of hearth itself stand before."`
 }
 
+// Help is the second half of hearth call --help.
+func (callCommand) Help() string {
+	return "The answer is printed as JSON. The exit status is 0 when all went well, 1 for the outcome failed and errors inside, 2 invalid, 3 not_found, 4 ambiguous, " +
+		"5 denied and the outcome refused, 6 offline, 7 conflict, 8 timeout and the outcome unknown."
+}
+
 // maxArgs bounds arguments read from a file or from standard input.
 const maxArgs = 4 << 20
 
@@ -62,7 +68,28 @@ func (c *callCommand) Run(a *app) (err error) {
 		}
 		fmt.Println(out.String())
 	}
-	return answer.Error.Err()
+	if err := answer.Error.Err(); err != nil {
+		return err
+	}
+	if status := statusOf(answer.Outcome); status != 0 {
+		fmt.Fprintf(os.Stderr, "hearth: the outcome is %s; the answer says why\n", answer.Outcome)
+		return &exit{status: status}
+	}
+	return nil
+}
+
+// statusOf is the exit status of a call that was answered. What was sent and is
+// not seen yet, or waits for a person, went well so far.
+func statusOf(o home.Outcome) int {
+	switch o {
+	case home.Failed:
+		return home.Internal.Exit()
+	case home.Refused:
+		return home.Denied.Exit()
+	case home.Unclear:
+		return home.Timeout.Exit()
+	}
+	return 0
 }
 
 // takeJSON takes --json out of the words and reads what it names: JSON itself,

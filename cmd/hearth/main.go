@@ -5,7 +5,8 @@
 // Standard output carries answers only; logs and complaints go to standard
 // error. The exit status is 0 when all went well, else that of the error's
 // code: 2 invalid, 3 not_found, 4 ambiguous, 5 denied, 6 offline, 7 conflict,
-// 8 timeout, 1 anything else, 130 when a signal came first.
+// 8 timeout, 1 anything else, 130 when a signal came first. An answer with the
+// outcome refused counts as denied, unknown as timeout, failed as anything else.
 package main
 
 import (

@@ -216,6 +216,30 @@ func TestHouse_DoctorShowsWhatCouldNotBeRead(t *testing.T) {
 	}
 }
 
+func TestHouse_ResyncNeedsALink(t *testing.T) {
+	h := live(t, t.TempDir(), slog.New(slog.DiscardHandler))
+	defer h.stop()
+	if err := h.client.Resync(t.Context()); err != nil {
+		t.Errorf("with a link: %v", err)
+	}
+	h.sim.Revoke(h.sim.HearthToken()) // it is thrown out, and not let in again
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := h.client.Resync(t.Context()); err != nil {
+			if home.CodeOf(err) != home.Offline || !strings.Contains(err.Error(), "when the link is back") {
+				t.Errorf("without a link: %v", err)
+			}
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("it claims to read a house that is away")
+		}
+	}
+}
+
 func TestHouse_HTTPEdge(t *testing.T) {
 	h := live(t, t.TempDir(), slog.New(slog.DiscardHandler))
 	defer h.stop()

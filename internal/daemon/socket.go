@@ -131,10 +131,7 @@ func (r *rooms) serveSocket(l net.Listener, address string) func(context.Context
 			writeJSON(w, http.StatusOK, hops(q.Context(), r.o.link()))
 		})
 		mux.HandleFunc("POST /call", answer(r.call))
-		mux.HandleFunc("POST /resync", func(w http.ResponseWriter, _ *http.Request) {
-			r.client.Resync()
-			w.WriteHeader(http.StatusNoContent)
-		})
+		mux.HandleFunc("POST /resync", answer(r.resync))
 		mux.HandleFunc("GET /tokens", answer(func(ctx context.Context, _ struct{}) ([]Token, error) { return listTokens(ctx, r.tokens) }))
 		mux.HandleFunc("POST /tokens", answer(func(ctx context.Context, n TokenRequest) (NewToken, error) { return makeToken(ctx, r.tokens, n) }))
 		mux.HandleFunc("POST /tokens/revoke", answer(func(ctx context.Context, n TokenRequest) (Token, error) { return revokeToken(ctx, r.tokens, n.Name) }))
@@ -169,6 +166,17 @@ func (r *rooms) call(ctx context.Context, q CallRequest) (CallAnswer, error) {
 		out.Error = failure(a.Err)
 	}
 	return out, nil
+}
+
+// resync reads the whole house again. Without a link there is nothing to read,
+// and the next one begins with reading everything anyway.
+func (r *rooms) resync(context.Context, struct{}) (struct{}, error) {
+	if up, reason := r.client.Online(); !up {
+		return struct{}{}, home.Errorf(home.Offline, "nothing was read: %s", reason).
+			WithHint("everything is read when the link is back; hearth doctor tells which hop fails")
+	}
+	r.client.Resync()
+	return struct{}{}, nil
 }
 
 // awaitLive waits until the mirror follows the house, or until it is plain that
