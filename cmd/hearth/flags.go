@@ -178,7 +178,7 @@ func (f toolFlags) flag(name string) (p property, off bool, err error) {
 // wrong goes to the door, which repairs and complains for everybody alike.
 func (p property) value(text string) (json.RawMessage, error) {
 	bad := func(want string) (json.RawMessage, error) {
-		return nil, home.Errorf(home.Invalid, "--%s %q is not %s", p.name, home.Clip(text, 60), want)
+		return nil, home.Errorf(home.Invalid, "--%s %q is not %s", p.name, home.Clip(text, 60), want).WithHint("--help after the tool shows its flags")
 	}
 	switch p.Type {
 	case "integer", "number":

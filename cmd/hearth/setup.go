@@ -170,7 +170,7 @@ func (d *dialogue) askSecret(prompt, flag string) (secret.Value, error) {
 	restore()
 	fmt.Println()
 	if err == nil && line == "" {
-		err = home.Errorf(home.Invalid, "no token was given")
+		err = home.Errorf(home.Invalid, "no token was given").WithHint("paste it at the question, or name a file with %s", flag)
 	}
 	return secret.New(line), err
 }

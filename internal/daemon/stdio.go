@@ -254,7 +254,7 @@ func (c *Client) stream(ctx context.Context) (*net.UnixConn, *bufio.Reader, erro
 	if a.StatusCode != http.StatusSwitchingProtocols {
 		var f Failure
 		if err := json.NewDecoder(a.Body).Decode(&f); err != nil {
-			return fail(home.Errorf(home.Internal, "the owner answered %s", a.Status))
+			return fail(home.Errorf(home.Internal, "the owner answered %s", a.Status).WithHint("both processes should run the same version; restart the owner"))
 		}
 		return fail(f.Err())
 	}

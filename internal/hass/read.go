@@ -89,7 +89,7 @@ func (c *Client) someStates(ctx context.Context, ids []home.EntityID) ([]home.St
 
 func (c *Client) oneState(ctx context.Context, id home.EntityID) (*home.State, error) {
 	if !id.Valid() {
-		return nil, home.Errorf(home.Invalid, "%s is not an entity id", quoted(string(id)))
+		return nil, home.Errorf(home.Invalid, "%s is not an entity id", quoted(string(id))).WithHint("write it as domain.object; entity_search finds ids by name")
 	}
 	raw, err := c.get(ctx, "/api/states/"+string(id), nil)
 	if home.CodeOf(err) == home.NotFound {

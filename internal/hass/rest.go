@@ -81,7 +81,7 @@ func (c *Client) unreachable(ctx context.Context, path string, err error) error 
 		return home.Wrap(home.Timeout, context.Cause(ctx), "ask Home Assistant for "+path)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return home.Errorf(home.Timeout, "Home Assistant did not answer %s within %s", path, restTime)
+		return home.Errorf(home.Timeout, "Home Assistant did not answer %s within %s", path, restTime).WithHint("ask for less, or try again; hearth_status shows the link")
 	}
 	why := explain(err, c.base.Scheme, c.base.Host)
 	return (&home.Error{Code: home.Offline, Msg: "Home Assistant cannot be reached: " + why.what, Err: err}).WithHint("%s", why.remedy)

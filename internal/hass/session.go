@@ -191,7 +191,7 @@ func (s *session) wait(ctx context.Context, c *command) answer {
 		return a
 	case <-limit.C:
 		s.forget(c.id)
-		return answer{err: home.Errorf(home.Timeout, "Home Assistant did not answer %s within %s", c.kind, commandTime)}
+		return answer{err: home.Errorf(home.Timeout, "Home Assistant did not answer %s within %s", c.kind, commandTime).WithHint("ask for less, or try again; hearth_status shows the link")}
 	case <-ctx.Done():
 		s.forget(c.id)
 		return answer{err: home.Wrap(home.Timeout, context.Cause(ctx), "wait for the answer to "+c.kind)}

@@ -130,7 +130,7 @@ func (k *call) told(ctx context.Context, err error) *home.Error {
 		return home.Errorf(home.Timeout, "%s took longer than %v", k.d.spec.Name, k.d.deadline()).
 			WithHint("ask for less, or try again")
 	case errors.Is(err, context.Canceled):
-		return home.Errorf(home.Timeout, "%s was stopped: the caller did not wait", k.d.spec.Name)
+		return home.Errorf(home.Timeout, "%s was stopped: the caller did not wait", k.d.spec.Name).WithHint("wait longer for the answer, or ask for less")
 	}
 	k.r.log().Error("tool failed", home.KeyTool, k.d.spec.Name, home.KeyCall, k.rec.ID, home.KeyError, err)
 	return k.broke()

@@ -76,7 +76,7 @@ func (s *shape) strict(raw json.RawMessage) error {
 func (s *shape) object(raw json.RawMessage) (map[string]json.RawMessage, *home.Error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) > maxArgs {
-		return nil, home.Errorf(home.Invalid, "the arguments have %d bytes, at most %d are read", len(raw), maxArgs)
+		return nil, home.Errorf(home.Invalid, "the arguments have %d bytes, at most %d are read", len(raw), maxArgs).WithHint("send less at once")
 	}
 	if len(raw) == 0 || isNull(raw) {
 		return nil, nil
@@ -169,7 +169,7 @@ func (s *shape) foldIn(given map[string]json.RawMessage, got []json.RawMessage, 
 		}
 		if v != nil {
 			if err := json.Unmarshal(v, &inside); err != nil {
-				return home.Errorf(home.Invalid, "%s is no JSON object", f.name)
+				return home.Errorf(home.Invalid, "%s is no JSON object", f.name).WithHint("%s", f.need())
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (s *shape) foldIn(given map[string]json.RawMessage, got []json.RawMessage, 
 	}
 	b, err := marshal(inside)
 	if err != nil {
-		return home.Errorf(home.Invalid, "%s is no JSON object", f.name)
+		return home.Errorf(home.Invalid, "%s is no JSON object", f.name).WithHint("%s", f.need())
 	}
 	got[s.folds] = b
 	return nil

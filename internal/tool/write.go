@@ -46,7 +46,7 @@ func (k *call) write(ctx context.Context, args json.RawMessage) {
 // judged asks the judge. Without one, or above the caller's grant, nothing is allowed.
 func (k *call) judged(ctx context.Context, plan Plan) (Verdict, bool) {
 	if k.r.Judge == nil || k.r.Hands == nil {
-		k.fail(home.Refused, home.Errorf(home.Denied, "%s cannot act: Hearth is not ready to write", k.d.spec.Name))
+		k.fail(home.Refused, home.Errorf(home.Denied, "%s cannot act: Hearth is not ready to write", k.d.spec.Name).WithHint("hearth_status shows what is missing; reading tools work"))
 		return Verdict{}, false
 	}
 	v, err := guarded(k, "judge", func() (Verdict, error) { return k.r.Judge(ctx, k.c, k.d.spec.Name, plan) })
