@@ -75,7 +75,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	r.client = client
 	r.house.SetFetch(r.fetch) // reads while the live map is down
 
-	r.journal = journal.New(journal.Config{Rules: c.Journal.Rules}, r.db, r.house, room(log, "journal"), r.health)
+	r.journal = journal.New(journal.Config{Rules: c.Journal.Rules, Alive: filepath.Join(o.Dir, "alive")}, r.db, r.house, room(log, "journal"), r.health)
 	r.index = recall.New(r.house)
 
 	box := &toolbox.Box{

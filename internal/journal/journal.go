@@ -19,6 +19,7 @@ import (
 // Config is the journal's part of the configuration.
 type Config struct {
 	Rules []Rule // extra capture rules, before the defaults
+	Alive string // file that says how far the journal came when it is killed; "" for none
 }
 
 // Journal is the house's memory of events.
@@ -32,6 +33,7 @@ type Journal struct {
 	dict    dictionary // the store's writer's
 	durable atomic.Int64
 	started time.Time
+	path    string // of the alive file
 
 	counters struct {
 		seen, kept, filtered, lost, missed, attributes, otherEvents, known *atomic.Int64
@@ -41,6 +43,7 @@ type Journal struct {
 	begun    bool
 	before   int64 // time of the newest change that an earlier run stored
 	rows     []store.Row
+	alive    *alive
 	entities map[home.EntityID]*entity
 	ring     ring
 	waves    [waves]wave
@@ -73,7 +76,7 @@ func New(c Config, db *store.DB, house *mirror.House, log *slog.Logger, h *healt
 	if h == nil {
 		h = new(health.Registry)
 	}
-	j := &Journal{db: db, house: house, log: log, h: h, started: time.Now(), entities: map[home.EntityID]*entity{}}
+	j := &Journal{db: db, house: house, log: log, h: h, started: time.Now(), path: c.Alive, entities: map[home.EntityID]*entity{}}
 	j.policy = newPolicy(c.Rules, h.Counter)
 	n := &j.counters
 	n.seen, n.kept, n.filtered = h.Counter("journal.seen"), h.Counter("journal.kept"), h.Counter("journal.filtered")
@@ -115,13 +118,17 @@ func (j *Journal) begin(ctx context.Context) {
 	j.begun = true
 	j.before = j.newestBefore(ctx)
 	ms := j.started.UnixMilli()
-	row := startRow{j: j, now: ms, stopped: &event{j: j, kind: kindGap}, waiting: &event{j: j, kind: kindGap, at: ms, what: reasonWaiting}}
+	row := startRow{j: j, now: ms, lived: readAlive(j.path), stopped: &event{j: j, kind: kindGap}, waiting: &event{j: j, kind: kindGap, at: ms, what: reasonWaiting}}
 	j.gap = row.waiting
 	if err := j.db.Commit(ctx, row); err != nil {
 		j.log.Error("the journal's start could not be written; it waits", home.KeyError, err)
 		j.db.Append(row)
 	}
 	j.marked = time.Now()
+	var err error
+	if j.alive, err = openAlive(j.path); err != nil {
+		j.log.Warn("no alive file: after a crash the gap may begin up to a minute early", home.KeyError, err)
+	}
 }
 
 func (j *Journal) follow(ctx context.Context) error {
@@ -180,6 +187,7 @@ func (j *Journal) tick(ctx context.Context) {
 			if n%5 == 0 {
 				j.mark(now)
 			}
+			j.live(now)
 			if waiting, _ := j.waiting(); waiting < batch {
 				j.h.Clear(health.StoreBehind)
 			}
@@ -223,6 +231,9 @@ func (j *Journal) finish(ctx context.Context) {
 	row := markRow{j: j, alive: alive.UnixMilli(), span: j.span, clean: true}
 	j.span = nil
 	j.mu.Unlock()
+	if err := j.alive.close(); err != nil {
+		j.log.Warn("the alive file stays open", home.KeyError, err)
+	}
 	if err := j.db.Commit(ctx, row); err != nil {
 		j.log.Error("the journal's end could not be written: the next start will record a gap", home.KeyError, err)
 	}

@@ -34,6 +34,7 @@ type span struct {
 type startRow struct {
 	j       *Journal
 	now     int64
+	lived   lived  // what the last run's alive file says
 	stopped *event // the gap since the last run; written only when there was one
 	waiting *event // the gap until the link is up
 }
@@ -46,7 +47,12 @@ func (s startRow) Write(tx *store.Tx) error {
 		return err
 	}
 	if err == nil {
-		if _, err := tx.Exec("UPDATE coverage SET open = 0 WHERE open = 1"); err != nil {
+		if clean == 0 {
+			if alive, err = s.lastWord(tx, alive); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec("UPDATE coverage SET open = 0, till = max(till, ?) WHERE open = 1", alive); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("UPDATE event SET till = max(at, ?) WHERE kind = 6 AND kind <> 1 AND till IS NULL", alive); err != nil {
@@ -63,9 +69,35 @@ func (s startRow) Write(tx *store.Tx) error {
 	if err := s.waiting.Write(tx); err != nil {
 		return err
 	}
+	was := s.j.durable.Swap(s.now)
+	tx.OnRollback(func() { s.j.durable.Store(was) })
 	_, err = tx.Exec(`INSERT INTO mark (id, alive, clean) VALUES (1, ?, 0)
 		ON CONFLICT (id) DO UPDATE SET alive = max(alive, excluded.alive), clean = 0`, s.now)
 	return err
+}
+
+// markAge is how old the mark of a live journal may be: a minute, what a flush
+// may take, and some.
+const markAge = 70 * time.Second
+
+// lastWord is up to when a run that ended without warning kept everything: the
+// latest of its mark, its alive file, and the newest row, for rows are written
+// in the order in which things happened. A row that is later than the mark can
+// be has the time of a house whose clock is wrong.
+func (s startRow) lastWord(tx *store.Tx, mark int64) (int64, error) {
+	var row int64
+	err := tx.QueryRow("SELECT at FROM event WHERE kind <= 4 ORDER BY id DESC LIMIT 1").Scan(&row)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	word := mark
+	if row <= min(mark+markAge.Milliseconds(), s.now) {
+		word = max(word, row)
+	}
+	if s.lived.base <= mark { // else the file is about a newer copy of this database
+		word = max(word, s.lived.till)
+	}
+	return min(word, s.now), nil
 }
 
 // markRow says up to when everything that happened is on disk: it is written
@@ -187,11 +219,39 @@ func (j *Journal) mark(now time.Time) {
 	if !j.unmarked && now.Sub(j.marked) < time.Minute {
 		return
 	}
-	alive := now
-	if n, oldest := j.waiting(); n > 0 && oldest.Before(alive) {
-		alive = oldest
-	}
-	if j.db.Append(markRow{j: j, alive: alive.UnixMilli(), span: j.span}) {
+	if j.db.Append(markRow{j: j, alive: j.upTo(now).UnixMilli(), span: j.span}) {
 		j.marked, j.unmarked = now, false
 	}
+}
+
+// upTo is the time up to which everything that happened was taken.
+func (j *Journal) upTo(now time.Time) time.Time {
+	if j.house == nil || j.seq >= j.house.View().Seq() {
+		return now
+	}
+	return later(j.lastAt, j.started)
+}
+
+// live says in the alive file up to when everything is written.
+func (j *Journal) live(now time.Time) {
+	if j.alive == nil {
+		return
+	}
+	till := j.upTo(now)
+	if d := j.db.Durable(); d.Before(till) {
+		till = d
+	}
+	if till.IsZero() {
+		return
+	}
+	if !j.alive.say(lived{till.UnixMilli(), j.durable.Load()}) {
+		j.log.Warn("the alive file was taken away: after a crash the gap may begin up to a minute early")
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

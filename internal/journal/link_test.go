@@ -194,7 +194,7 @@ func child(path string) {
 		return
 	}
 	house, w := mirror.New(mirror.Config{Site: "ha"}, nil, nil, h)
-	j := New(Config{}, db, house, nil, h)
+	j := New(Config{Alive: path + ".alive"}, db, house, nil, h)
 	go func() { _ = db.Run(ctx) }() // both end with the process
 	go func() { _ = j.Run(ctx) }()
 	w.Apply(home.Report{Kind: home.ReportLink, Up: true, At: time.Now()})
@@ -217,6 +217,61 @@ func child(path string) {
 	select {}
 }
 
+// lastWords waits until an idle child said that it lived at least until from.
+func lastWords(t *testing.T, path string, from time.Time) time.Time {
+	t.Helper()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for range 1000 {
+		if till := time.UnixMilli(readAlive(path).till); till.After(from) {
+			return till.Truncate(time.Millisecond)
+		}
+		<-look.C
+	}
+	t.Fatal("an idle journal does not say that it lives")
+	return time.Time{}
+}
+
+func TestGaps_CrashBeginsWithTheNewestRow(t *testing.T) {
+	for _, c := range []struct {
+		row, mark, now, file, base, want int64
+	}{
+		{row: 5_000, mark: 1_000, now: 60_000, want: 5_000},
+		{row: 500, mark: 1_000, now: 60_000, want: 1_000},
+		{row: 90_000, mark: 1_000, now: 200_000, want: 1_000}, // a clock that is wrong
+		{row: 5_000, mark: 1_000, now: 3_000, want: 1_000},
+		{row: 5_000, mark: 1_000, now: 60_000, file: 8_000, base: 1_000, want: 8_000},
+		{row: 5_000, mark: 1_000, now: 60_000, file: 8_000, base: 2_000, want: 5_000}, // an older copy of the database
+	} {
+		r := newRig(t)
+		r.stop()
+		db, err := store.Open(t.Context(), store.Config{Path: r.path}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &startRow{j: r.j, now: c.now, lived: lived{c.file, c.base}}
+		err = db.Commit(t.Context(), writes(func(tx *store.Tx) error {
+			if _, err := tx.Exec("INSERT INTO event (at, kind) VALUES (?, 1), (99000, 5)", c.row); err != nil {
+				return err
+			}
+			got, err := s.lastWord(tx, c.mark)
+			if got != c.want {
+				t.Errorf("%+v: the gap begins at %d", c, got)
+			}
+			return err
+		}))
+		if err != nil {
+			t.Error(err)
+		}
+		db.Close()
+	}
+}
+
+// writes is a function as a row.
+type writes func(*store.Tx) error
+
+func (w writes) Write(tx *store.Tx) error { return w(tx) }
+
 func TestGaps_Kill(t *testing.T) {
 	r := &rig{t: t, path: filepath.Join(t.TempDir(), "hearth.db")}
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -232,12 +287,14 @@ func TestGaps_Kill(t *testing.T) {
 	if _, err := out.Read(said); err != nil || string(said) != "recorded" {
 		t.Fatalf("%q %v", said, err)
 	}
+	idle := lastWords(t, r.path+".alive", time.Now().Add(time.Second))
 	killed := time.Now()
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed: always an error
 	r.now = time.Now().UTC()
+	r.alive = r.path + ".alive"
 	r.start()
 	p := r.query(Query{Kinds: []RowKind{KindGap}, From: killed.Add(-time.Hour), To: time.Now().Add(time.Hour)})
 	last := p.Rows[len(p.Rows)-1]
@@ -246,7 +303,7 @@ func TestGaps_Kill(t *testing.T) {
 			last = g
 		}
 	}
-	if last.What != reasonCrashed || last.At.After(killed) || killed.Sub(last.At) > 70*time.Second || last.Until.Before(killed.Add(-time.Millisecond)) {
+	if last.What != reasonCrashed || last.At.After(killed) || last.At.Before(idle) || last.Until.Before(killed.Add(-time.Millisecond)) {
 		t.Errorf("no gap says that Hearth was killed at %s: %+v", killed, p.Rows)
 	}
 	own := r.query(Query{Kinds: []RowKind{KindOwn}, From: killed.Add(-time.Hour), To: time.Now()})

@@ -18,16 +18,17 @@ import (
 
 // rig is a real store, mirror and journal that a test feeds by hand.
 type rig struct {
-	t    *testing.T
-	path string
-	db   *store.DB
-	h    *health.Registry
-	j    *Journal
-	hs   *mirror.House
-	w    *mirror.Writer
-	now  time.Time
-	stop func()
-	n    int
+	t     *testing.T
+	path  string
+	alive string // its alive file, "" for none
+	db    *store.DB
+	h     *health.Registry
+	j     *Journal
+	hs    *mirror.House
+	w     *mirror.Writer
+	now   time.Time
+	stop  func()
+	n     int
 }
 
 // rigStart is when rigs' houses begin: long ago enough that all lies in the past.
@@ -50,7 +51,7 @@ func (r *rig) start(rules ...Rule) {
 	}
 	r.db = db
 	r.hs, r.w = mirror.New(mirror.Config{Site: "ha"}, nil, slog.New(slog.DiscardHandler), r.h)
-	r.j = New(Config{Rules: rules}, db, r.hs, nil, r.h)
+	r.j = New(Config{Rules: rules, Alive: r.alive}, db, r.hs, nil, r.h)
 	r.j.started = r.now
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.t.Context()))
 	var wg sync.WaitGroup

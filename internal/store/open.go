@@ -70,7 +70,9 @@ type DB struct {
 	mu       sync.Mutex // guards the queue
 	queue    []Row
 	spare    []Row
-	inflight int // taken from the queue, not yet written
+	inflight int       // taken from the queue, not yet written
+	cutAt    time.Time // when the batch in flight was cut, if it left no rows behind
+	durable  time.Time // everything appended before is written
 	wake     chan struct{}
 
 	closed   atomic.Bool

@@ -46,6 +46,17 @@ func (d *DB) Waiting() int {
 	return len(d.queue) + d.inflight
 }
 
+// Durable is the time up to which every appended row is written; now when none
+// waits, zero when nothing was written while rows wait.
+func (d *DB) Durable() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.queue)+d.inflight == 0 {
+		return time.Now()
+	}
+	return d.durable
+}
+
 // Commit writes rows now, as one transaction, after everything appended
 // before, and returns when the disk has confirmed it. On an error none of the
 // rows is kept; it is Internal with a hint, or the context's while waiting for
@@ -142,6 +153,9 @@ func (d *DB) cut() []Row {
 	batch := append(d.spare[:0], d.queue[:n]...)
 	d.spare = nil
 	rest := copy(d.queue, d.queue[n:])
+	if d.cutAt = (time.Time{}); rest == 0 {
+		d.cutAt = time.Now()
+	}
 	clear(d.queue[rest:])
 	d.queue = d.queue[:rest]
 	d.inflight = n
@@ -152,6 +166,9 @@ func (d *DB) release(batch []Row) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.inflight = 0
+	if !d.cutAt.IsZero() {
+		d.durable = d.cutAt
+	}
 	clear(batch)
 	d.spare = batch[:0]
 	if cap(d.queue) > 4*maxBatch && len(d.queue) == 0 {
