@@ -314,7 +314,7 @@ func BenchmarkColdStart(b *testing.B) {
 		}
 		link, unlink := context.WithCancel(ctx)
 		err = c.Run(link, func(r home.Report) {
-			if r.Kind == home.ReportServices {
+			if r.Kind == home.ReportSnapshot {
 				unlink()
 			}
 		})

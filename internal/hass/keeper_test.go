@@ -227,7 +227,7 @@ func TestResync(t *testing.T) {
 		})
 		r.client.Resync()
 		rs := r.took()
-		if got := kinds(rs); got != "snapshot services event" {
+		if got := kinds(rs); got != "snapshot event" {
 			t.Fatalf("reports: %s", got)
 		}
 		if p := rs[0].Patches; len(p) != 1 || *p[0].Value != "off" || !p[0].Full {

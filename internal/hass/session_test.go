@@ -25,7 +25,7 @@ func TestSnapshotComesWhole(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.up()
 		rs := r.took()
-		if got := kinds(rs); got != "link snapshot services bodies" {
+		if got := kinds(rs); got != "link snapshot bodies" {
 			t.Fatalf("reports: %s", got)
 		}
 		s := find(rs, home.ReportSnapshot)
@@ -44,7 +44,7 @@ func TestSnapshotComesWhole(t *testing.T) {
 				t.Errorf("row: %+v", e)
 			}
 		}
-		sv := find(rs, home.ReportServices).Services
+		sv := s.Services
 		if len(sv) != 1 || len(sv[0].Fields) != 2 || sv[0].Fields[1].Name != "flash" || sv[0].Response != "none" {
 			t.Errorf("services: %+v", sv)
 		}
@@ -75,7 +75,7 @@ func TestWhatComesDuringSetUpFollowsTheSnapshot(t *testing.T) {
 		})
 		r.up()
 		rs := r.took()
-		if got := kinds(rs); !strings.HasPrefix(got, "link snapshot services event states") {
+		if got := kinds(rs); !strings.HasPrefix(got, "link snapshot event states") {
 			t.Fatalf("reports: %s", got)
 		}
 		pass(settleTime)

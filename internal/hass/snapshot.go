@@ -100,8 +100,7 @@ func (k *keeper) snapshot(ctx context.Context, up bool) error {
 	i := info.info()
 	k.state = i.State
 	first := []home.Report{
-		{Kind: home.ReportSnapshot, At: at, Registries: &r, Patches: patches, Info: &i},
-		{Kind: home.ReportServices, At: at, Services: services(catalogue)},
+		{Kind: home.ReportSnapshot, At: at, Registries: &r, Patches: patches, Info: &i, Services: services(catalogue)},
 	}
 	if up {
 		k.s.c.live(i, len(patches), len(rows), time.Since(begin))

@@ -129,6 +129,7 @@ func (a *step) put(slot uint32, old, c *cell) {
 }
 
 func (a *step) link(r home.Report) {
+	a.v.down = !r.Up
 	if r.Up {
 		a.change(home.Change{Kind: home.LinkUp})
 		return
@@ -179,7 +180,7 @@ func (a *step) snapshot(r home.Report) {
 		a.remove(id)
 	}
 	a.doubtBodies()
-	a.v.live, a.v.loaded, a.v.since, a.v.fetched = true, true, time.Time{}, false
+	a.v.live, a.v.loaded, a.v.down, a.v.since, a.v.fetched = true, true, false, time.Time{}, false
 	a.touched = true
 	a.w.health.Clear(health.MirrorStale)
 }

@@ -11,6 +11,13 @@ import (
 // freshFor is how long fetched states, or the failure to fetch them, count.
 const freshFor = 3 * time.Second
 
+// firstWait is how long a reader waits for the first snapshot of all, and
+// answerTime what is left of its own time to answer without one.
+const (
+	firstWait  = 10 * time.Second
+	answerTime = time.Second
+)
+
 // fresher fetches states while the live map is not up: one fetch at a time,
 // kept for three seconds.
 type fresher struct {
@@ -33,10 +40,18 @@ func (h *House) SetFetch(f Fetch) {
 // states (at most every three seconds, one fetch for all callers) and gives
 // them with everything else as last known; Stale then tells when they were
 // read. When that fails, too, it gives the last view as it is.
+//
+// While nothing was ever known it waits for the first snapshot: ten seconds,
+// until shortly before ctx ends, or until the link says that it is down. The
+// view is Empty when none came. States alone are never given then: without the
+// registries nobody could tell what exists, how it is called and what is hidden.
 func (h *House) Fresh(ctx context.Context) *View {
 	for {
 		v := h.View()
-		if v.live {
+		if !v.loaded && !v.down {
+			v = h.first(ctx)
+		}
+		if v.live || !v.loaded {
 			return v
 		}
 		out, wait, run := h.fresh.look(v)
@@ -52,6 +67,18 @@ func (h *House) Fresh(ctx context.Context) *View {
 			return v
 		}
 	}
+}
+
+// first waits for the first snapshot.
+func (h *House) first(ctx context.Context) *View {
+	wait := firstWait
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(end)-answerTime)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	v, _ := h.Await(ctx, func(v *View) bool { return v.loaded || v.down })
+	return v
 }
 
 // look gives the kept answer, or what to wait for, or the fetch to run.
@@ -99,7 +126,7 @@ const fetchedGen = ^uint64(0)
 // withStates is v with its states replaced by what was read at a moment.
 func (v *View) withStates(states []home.State, at time.Time) *View {
 	out := *v
-	out.since, out.fetched, out.loaded = at, true, true
+	out.since, out.fetched = at, true
 	ed := v.cells.edit(fetchedGen)
 	var diff edits
 	seen := make(map[uint32]struct{}, len(states))

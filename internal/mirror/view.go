@@ -14,6 +14,7 @@ type View struct {
 	registry uint64    // grows when any row, place, device or name differs
 	loaded   bool      // something was ever known
 	live     bool      // fed by a link
+	down     bool      // the link said that it is down
 	since    time.Time // not live: since when what we know has not been renewed
 	fetched  bool      // states were read directly, at since
 

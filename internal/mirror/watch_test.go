@@ -243,6 +243,58 @@ func TestAwait(t *testing.T) {
 	})
 }
 
+// Nobody can say that something does not exist before the house was read.
+func TestFreshWaitsForTheFirstSnapshot(t *testing.T) {
+	nothing := func(t *testing.T) (*House, *Writer) {
+		h, w := New(Config{Site: "ha"}, nil, nil, nil)
+		h.SetFetch(func(context.Context, []home.EntityID) ([]home.State, error) {
+			t.Error("states alone say neither what is there nor what is hidden")
+			return []home.State{{ID: "light.kitchen", Value: "on"}}, nil
+		})
+		return h, w
+	}
+	for _, c := range []struct {
+		name   string
+		happen func(w *Writer) // two seconds after the reader came
+		within time.Duration   // the reader's own time, 0 for as long as it takes
+		took   time.Duration
+		known  bool
+	}{
+		{"the snapshot comes", func(w *Writer) { w.Apply(small()) }, 0, 2 * time.Second, true},
+		{"the link is down", func(w *Writer) { w.Apply(home.Report{Kind: home.ReportLink, Reason: "refused"}) }, 0, 2 * time.Second, false},
+		{"nothing comes", func(*Writer) {}, 0, firstWait, false},
+		{"the reader has less time", func(*Writer) {}, 5 * time.Second, 4 * time.Second, false},
+		{"the reader has no time", func(*Writer) {}, time.Second / 2, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h, w := nothing(t)
+				ctx := t.Context()
+				if c.within > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.within)
+					defer cancel()
+				}
+				happened := time.AfterFunc(2*time.Second, func() { c.happen(w) })
+				defer happened.Stop()
+				begun := time.Now()
+				v := h.Fresh(ctx)
+				if took := time.Since(begun); took != c.took || v.Empty() == c.known || c.known && v.State("light.kitchen") == nil {
+					t.Errorf("after %v, empty %v", took, v.Empty())
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		h, w := nothing(t)
+		w.Apply(home.Report{Kind: home.ReportLink, Reason: "refused"})
+		begun := time.Now()
+		if v := h.Fresh(t.Context()); !v.Empty() || time.Since(begun) != 0 {
+			t.Errorf("a house that is down is waited for: %v", time.Since(begun))
+		}
+	})
+}
+
 func TestFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, w := build(t, small())

@@ -65,16 +65,28 @@ func (b *Box) now() time.Time {
 	return time.Now()
 }
 
-// see gives the newest view with the caller's scope.
+// see gives the newest view with the caller's scope. While the house was never
+// read it waits for that, and is an offline error when it does not come.
 func (b *Box) see(ctx context.Context, c tool.Caller) (sight, error) {
 	if b.House == nil {
 		return sight{}, home.Errorf(home.Offline, "no house is connected").WithHint("start Hearth with hearth serve or hearth demo")
 	}
 	v := b.House.Fresh(ctx)
 	if v.Empty() {
-		return sight{}, home.Errorf(home.Offline, "nothing is known of the house yet").WithHint("hearth_status shows the link; hearth doctor tells which hop fails")
+		return sight{}, b.unknown()
 	}
 	return sight{View: v, sc: c.Grant.Scope, b: b}, nil
+}
+
+// unknown is the error while the house was never read.
+func (b *Box) unknown() error {
+	text := "the house is still being read for the first time"
+	if b.Health != nil {
+		if c, lit := b.Health.Has(health.HassOffline); lit {
+			text = "nothing is known of the house yet: " + c.Text
+		}
+	}
+	return home.Errorf(home.Offline, "%s", text).WithHint("ask again in a moment; hearth_status shows the link, hearth doctor tells which hop fails")
 }
 
 // stale says how old a view is that no live link feeds, "" while it is live.

@@ -1,16 +1,21 @@
 package toolbox
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
+	"hearth/internal/health"
 	"hearth/internal/home"
+	"hearth/internal/mirror"
+	"hearth/internal/recall"
 	"hearth/internal/tool"
 )
 
@@ -273,6 +278,45 @@ func BenchmarkBigHouse(b *testing.B) {
 				w.Apply(home.Report{Kind: home.ReportStates, At: t0, Patches: []home.Patch{state("sensor.beat", fmt.Sprint(b.Elapsed()), "")}}) // a new view each time
 				reg.Call(b.Context(), reader(), c[0], json.RawMessage(c[1]))
 			}
+		})
+	}
+}
+
+// Before the house was read nobody can say that something is not there.
+func TestNothingIsMissingBeforeTheFirstSnapshot(t *testing.T) {
+	calls := map[string]string{
+		"entity_list": `{"area":"Kitchen"}`, "entity_search": `{"query":"ceiling"}`, "entity_get": `{"entity_id":"light.ceiling"}`,
+		"service_list": `{"service":"light.turn_on"}`, "house_overview": `{}`, "device_list": `{"area":"Kitchen"}`,
+		"service_call": `{"service":"light.turn_on","area_id":["Kitchen"],"dry_run":true}`,
+	}
+	for name, args := range calls {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				house, w := mirror.New(mirror.Config{Site: "ha"}, nil, nil, nil)
+				house.SetFetch(func(context.Context, []home.EntityID) ([]home.State, error) {
+					return []home.State{{ID: "light.ceiling", Value: "on"}, {ID: "light.secret", Value: "on"}}, nil
+				})
+				b := &Box{House: house, Recall: recall.New(house), Health: new(health.Registry)}
+				reg := tool.NewRegistry(b.Tools()...)
+				reg.Judge = func(context.Context, tool.Caller, string, tool.Plan) (tool.Verdict, error) {
+					return tool.Verdict{Class: home.Act, Allow: true}, nil
+				}
+				reg.Hands = func(context.Context, home.Step, []home.EntityID, time.Duration) home.StepResult {
+					return home.StepResult{}
+				}
+				reg.Record = func(context.Context, home.CallRecord) error { return nil }
+				a := reg.Call(t.Context(), reader(), name, json.RawMessage(args))
+				if a.Err == nil || a.Err.Code != home.Offline {
+					t.Errorf("without a house: %s", said(a))
+				}
+				soon := time.AfterFunc(3*time.Second, func() { w.Apply(report()) })
+				defer soon.Stop()
+				begun := time.Now()
+				a = reg.Call(t.Context(), reader(), name, json.RawMessage(args))
+				if a.Err != nil || strings.Contains(said(a), "nothing matches") || time.Since(begun) != 3*time.Second {
+					t.Errorf("after %v: %s", time.Since(begun), said(a))
+				}
+			})
 		})
 	}
 }
