@@ -112,6 +112,7 @@ func proxied(t *testing.T, target, token string) string {
 			r.SetURL(u)
 			r.Out.Host = r.In.Host
 			r.Out.Header.Set("Authorization", "Bearer "+token)
+			whole(r)
 		},
 		ModifyResponse: func(r *http.Response) error {
 			id := r.Header.Get("Mcp-Session-Id")
@@ -134,6 +135,21 @@ func proxied(t *testing.T, target, token string) string {
 	srv := httptest.NewServer(p)
 	t.Cleanup(srv.Close)
 	return srv.URL + "/mcp"
+}
+
+// whole reads the body before it is passed on. A body that is streamed through
+// can be closed by the proxy's own server while the transport still looks for its
+// end, when the answer is that quick; the transport then cuts the answer short.
+func whole(r *httputil.ProxyRequest) {
+	if r.In.Body == nil || r.In.Body == http.NoBody {
+		return
+	}
+	b, err := io.ReadAll(r.In.Body)
+	if err != nil {
+		return // the target sees a body that is too short, and says so
+	}
+	r.Out.Body, r.Out.ContentLength = io.NopCloser(bytes.NewReader(b)), int64(len(b))
+	r.Out.TransferEncoding = nil
 }
 
 func endSession(ctx context.Context, url, token, id string) error {
