@@ -36,7 +36,7 @@ type Journal struct {
 	path    string // of the alive file
 
 	counters struct {
-		seen, kept, filtered, lost, missed, attributes, otherEvents, known *atomic.Int64
+		seen, kept, filtered, lost, missed, attributes, otherEvents, known, unrecorded *atomic.Int64
 	}
 
 	mu       sync.Mutex // guards what follows
@@ -82,7 +82,7 @@ func New(c Config, db *store.DB, house *mirror.House, log *slog.Logger, h *healt
 	n.seen, n.kept, n.filtered = h.Counter("journal.seen"), h.Counter("journal.kept"), h.Counter("journal.filtered")
 	n.lost, n.missed = h.Counter("journal.lost"), h.Counter("journal.missed")
 	n.attributes, n.otherEvents = h.Counter("journal.filtered.attributes"), h.Counter("journal.filtered.events")
-	n.known = h.Counter("journal.filtered.known")
+	n.known, n.unrecorded = h.Counter("journal.filtered.known"), h.Counter("journal.unrecorded")
 	if house != nil {
 		j.watch = house.Watch("journal", mirror.Durable)
 		j.seq = j.watch.From()
@@ -256,6 +256,16 @@ func (j *Journal) Lag() (waiting int, age time.Duration) {
 		return 0, 0
 	}
 	return n, time.Since(oldest)
+}
+
+// Unwritten is how many rows wait in memory for the disk.
+func (j *Journal) Unwritten() int { return j.db.Waiting() }
+
+// Lost is how much of this run could not be kept: changes the stream or the
+// store had no room for, and records of our own calls.
+func (j *Journal) Lost() int {
+	n := &j.counters
+	return int(n.lost.Load() + n.missed.Load() + n.unrecorded.Load())
 }
 
 // catchUp returns when everything the mirror has shown so far is in the

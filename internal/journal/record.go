@@ -36,22 +36,39 @@ type leafLine struct {
 }
 
 // Record keeps one of our own calls. A write is on disk, fully synced, when it
-// returns; a plain read is appended, so that looking never waits for the disk.
-// The error is the store's; for a read Internal when the store has no room.
+// returns nil; a plain read is appended, so that looking never waits for the
+// disk. When the disk refuses a write's record it waits in memory behind
+// everything else, and the error, Internal, says so; when there is no room
+// either the error says that the record is lost, it counts as
+// journal.unrecorded, and a gap tells it.
 func (j *Journal) Record(ctx context.Context, r home.CallRecord) error {
 	row := j.ownRow(r)
-	if r.Class > home.Read || len(r.Steps) > 0 {
-		return j.db.Commit(ctx, row)
+	look := r.Class <= home.Read && len(r.Steps) == 0
+	var cause error
+	if !look {
+		if cause = j.db.Commit(ctx, row); cause == nil {
+			return nil
+		}
+	} else {
+		row.kind = kindLook
 	}
-	row.kind = kindLook
 	j.mu.Lock()
-	j.unmarked = true
-	j.mu.Unlock()
-	if !j.db.Append(row) {
-		return home.Errorf(home.Internal, "the record of %s could not be kept", r.Tool).
-			WithHint("free disk space or make the data directory writable")
+	defer j.mu.Unlock()
+	if (cause == nil || store.Later(cause)) && j.db.Append(row) {
+		j.unmarked = true
+		if look {
+			return nil
+		}
+		return untold(cause, "the record of this call waits in memory until the database can be written: it would not survive a crash")
 	}
-	return nil
+	j.counters.unrecorded.Add(1)
+	j.refuse(r.At, 1)
+	return untold(cause, "this call could not be written into the journal")
+}
+
+// untold is the error for a record that is not on disk.
+func untold(cause error, msg string) error {
+	return (&home.Error{Code: home.Internal, Msg: msg, Err: cause}).WithHint("free disk space or make the data directory writable")
 }
 
 func (j *Journal) ownRow(r home.CallRecord) *event {

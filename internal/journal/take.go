@@ -70,13 +70,14 @@ type tally struct{ seen, kept, filtered int64 }
 func (j *Journal) append(n tally) {
 	j.counters.seen.Add(n.seen)
 	j.counters.filtered.Add(n.filtered)
-	if len(j.rows) == 0 {
+	if len(j.rows) == 0 && (j.refused == nil || j.db.Waiting() > 0) {
 		return
 	}
 	rows := j.rows
 	if j.refused != nil {
 		// The store had no room: first the gap, closed now, then the rest.
-		rows = append([]store.Row{endRow{e: j.refused, till: j.lastAt.UnixMilli(), n: j.refusedN}}, rows...)
+		till := max(j.lastAt.UnixMilli(), j.refused.at+1)
+		rows = append([]store.Row{endRow{e: j.refused, till: till, n: j.refusedN}}, rows...)
 	}
 	if j.db.Append(rows...) {
 		j.counters.kept.Add(n.kept)
@@ -86,11 +87,16 @@ func (j *Journal) append(n tally) {
 		return
 	}
 	j.counters.lost.Add(n.kept)
-	if j.refused == nil {
-		j.refused = &event{j: j, at: j.lastAt.UnixMilli(), kind: kindGap, what: "the database took nothing and the queue was full"}
-	}
-	j.refusedN += n.kept
+	j.refuse(j.lastAt, n.kept)
 	clear(j.rows)
+}
+
+// refuse begins, or goes on with, the gap for what the store had no room for.
+func (j *Journal) refuse(at time.Time, n int64) {
+	if j.refused == nil {
+		j.refused = &event{j: j, at: at.UnixMilli(), kind: kindGap, what: "the database took nothing and the queue was full"}
+	}
+	j.refusedN += n
 }
 
 // state decides about one state change and reports whether it was kept.

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"modernc.org/sqlite"
+
+	"hearth/internal/home"
 )
 
 // SQLite's primary result codes that matter here (sqlite.org/rescode.html).
@@ -24,6 +26,11 @@ func isCode(err error, code int) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == code
 }
+
+// Later reports whether what Commit failed with lies in the surroundings (a full
+// disk, a lock, the caller's deadline) and not in the rows: appended, they are
+// tried again until it works.
+func Later(err error) bool { return outside(err) || home.CodeOf(err) == home.Timeout }
 
 // outside reports whether err comes from the surroundings (disk, memory,
 // locks) and not from the row: then trying again later may work.

@@ -152,7 +152,7 @@ func guarded[T any](k *call, what string, f func() (T, error)) (v T, err error) 
 	return f()
 }
 
-// record leaves the one record. A write whose record could not be kept says so.
+// record leaves the one record. A write whose record is not on disk says so.
 func (k *call) record(ctx context.Context) {
 	k.rec.Took = max(0, k.r.now().Sub(k.rec.At))
 	k.rec.Outcome = k.answer.Outcome
@@ -165,15 +165,19 @@ func (k *call) record(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
 	defer cancel()
-	_, err := guarded(k, "record", func() (struct{}, error) { return struct{}{}, k.r.Record(ctx, k.rec) })
-	if err == nil {
+	kept, err := guarded(k, "record", func() (error, error) { return k.r.Record(ctx, k.rec), nil })
+	note := "this call could not be written into the journal"
+	var known *home.Error
+	if errors.As(kept, &known) {
+		note = known.Msg // written for the caller: it may still be kept
+	}
+	if err = errors.Join(kept, err); err == nil {
 		return
 	}
 	k.r.log().Error("call not recorded", home.KeyTool, k.d.spec.Name, home.KeyCall, k.rec.ID, home.KeyError, err)
 	if k.d.plan == nil {
 		return
 	}
-	const note = "this call could not be written into the journal"
 	if k.answer.Err != nil {
 		e := *k.answer.Err
 		e.Msg += "; " + note

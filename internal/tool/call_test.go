@@ -302,6 +302,12 @@ func TestCall_RecordThatFails(t *testing.T) {
 	if r.Outcome != home.Done || !strings.Contains(strings.Join(r.Notes, "|"), "could not be written into the journal") {
 		t.Errorf("%+v", r)
 	}
+	d.record = home.Errorf(home.Internal, "the record of this call waits")
+	r = receiptOf(t, d.Call(t.Context(), actor(), "light_set", json.RawMessage(`{"entity_id":"light.a"}`)))
+	if !slices.Contains(r.Notes, "the record of this call waits") {
+		t.Errorf("%+v", r)
+	}
+	d.record = errors.New("disk full")
 	d.verdict.Allow = false
 	if a := d.Call(t.Context(), actor(), "light_set", json.RawMessage(`{"entity_id":"light.a"}`)); !strings.Contains(a.Err.Msg, "journal") {
 		t.Errorf("%v", a.Err)
