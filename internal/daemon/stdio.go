@@ -63,9 +63,12 @@ func (s *Stdio) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		short++
-		if time.Since(begin) > 2*time.Second {
+		if short++; time.Since(begin) > 2*time.Second {
 			short = 0
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(short) * 20 * time.Millisecond):
 		}
 		enter = s.again
 	}
@@ -112,7 +115,10 @@ func (s *Stdio) visit(ctx context.Context, enter func(context.Context) (*Client,
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	conn, r, err := c.stream(ctx)
-	if err != nil {
+	switch {
+	case home.CodeOf(err) == home.Offline:
+		return false, nil // a socket of an owner that is just leaving: enter the next
+	case err != nil:
 		return false, err
 	}
 	defer conn.Close()
@@ -233,9 +239,12 @@ func (s *Stdio) apologise() error {
 
 // stream asks the owner for a raw stream to its MCP server.
 func (c *Client) stream(ctx context.Context) (*net.UnixConn, *bufio.Reader, error) {
+	left := func(err error) error {
+		return &home.Error{Code: home.Offline, Msg: "the owner of " + c.dir + " left", Hint: "try again", Err: err}
+	}
 	raw, err := dialSocket(ctx, c.dir)
 	if err != nil {
-		return nil, nil, &home.Error{Code: home.Offline, Msg: "the owner of " + c.dir + " left", Hint: "try again", Err: err}
+		return nil, nil, left(err)
 	}
 	conn := raw.(*net.UnixConn)
 	r := bufio.NewReader(conn)
@@ -245,11 +254,11 @@ func (c *Client) stream(ctx context.Context) (*net.UnixConn, *bufio.Reader, erro
 	}
 	conn.SetDeadline(time.Now().Add(2 * drain))
 	if _, err := io.WriteString(conn, "POST /stdio HTTP/1.1\r\nHost: hearth\r\nConnection: Upgrade\r\nUpgrade: "+upgrade+"\r\nContent-Length: 0\r\n\r\n"); err != nil {
-		return fail(fmt.Errorf("join the owner: %w", err))
+		return fail(left(err))
 	}
 	a, err := http.ReadResponse(r, nil)
 	if err != nil {
-		return fail(fmt.Errorf("join the owner: %w", err))
+		return fail(left(err))
 	}
 	if a.StatusCode != http.StatusSwitchingProtocols {
 		var f Failure

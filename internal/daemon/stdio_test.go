@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,52 @@ func TestStdio_OutlivesARestartOfTheHouse(t *testing.T) {
 	h = live(t, dir, slog.New(slog.DiscardHandler))
 	defer h.stop()
 	ask("2") // and no second greeting in between
+	c.in.Close()
+	if err := <-c.done; err != nil {
+		t.Error(err)
+	}
+}
+
+// The socket of an owner that is leaving may still take a connection and drop
+// it: that is no reason to leave the client.
+func TestStdio_PassesOverAnOwnerThatIsLeaving(t *testing.T) {
+	dir := t.TempDir()
+	l, err := listenSocket(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // ends with l
+		for n := 0; ; n++ {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			if n < 6 {
+				conn.Close()
+				continue
+			}
+			go func() { // ends with conn
+				defer conn.Close()
+				r := bufio.NewReader(conn)
+				if _, err := http.ReadRequest(r); err != nil {
+					return // only a knock
+				}
+				io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgrade+"\r\n\r\n")
+				for {
+					if _, err := r.ReadBytes('\n'); err != nil {
+						return
+					}
+					io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n")
+				}
+			}()
+		}
+	}()
+	c := talk(t, dir)
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	if m := c.next(); string(m["id"]) != "1" {
+		t.Errorf("answer %s", m)
+	}
 	c.in.Close()
 	if err := <-c.done; err != nil {
 		t.Error(err)
