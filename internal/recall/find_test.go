@@ -35,6 +35,12 @@ func mixed() []thing {
 		{id: "switch.kids", name: "Night plug", area: "Kids' Room"},
 		{id: "light.bjork", name: "Bjørk", area: "Hall"},
 		{id: "light.cafe", name: "Café", area: "Hall"},
+		{id: "counter.visitors", name: "Visitors"},
+		{id: "automation.guests_gone", name: "Guests gone"},
+		{id: "input_boolean.guest_mode", name: "Guest mode"},
+		{id: "light.stehlampe", name: "Stehlampe", area: "Chambre d'amis"},
+		{id: "media_player.bedroom", name: "Bedroom"},
+		{id: "light.ingresso", name: "Zona dell’ingresso"},
 	}
 }
 
@@ -76,6 +82,12 @@ func TestFirstHit(t *testing.T) {
 		{Query{Text: "lights in the cellar"}, "light.three"},
 		{Query{Text: "kitchen", Domain: "sensor"}, "sensor.kitchen_power"},
 		{Query{Text: "telvision lounge"}, "media_player.lounge_room"},
+		{Query{Text: "guest"}, "automation.guests_gone"},
+		{Query{Text: "visitor"}, "counter.visitors"},
+		{Query{Text: "chambre"}, "light.stehlampe"},
+		{Query{Text: "chambre ami"}, "light.stehlampe"},
+		{Query{Text: "Chambre d’amis"}, "light.stehlampe"},
+		{Query{Text: "ingresso"}, "light.ingresso"},
 	} {
 		hits, _ := x.Find(home.Visible(), c.q)
 		if len(hits) == 0 || string(hits[0].Entity.ID) != c.want {
@@ -84,6 +96,17 @@ func TestFirstHit(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s %.2f (%s)", h.Entity.ID, h.Score, h.Why))
 			}
 			t.Errorf("%+v: want %s, got %s", c.q, c.want, strings.Join(got, " | "))
+		}
+	}
+}
+
+func TestUnelide(t *testing.T) {
+	for in, want := range map[string]string{
+		"Chambre d'amis": "Chambre d amis", "L’Étage": "L Étage", "dell'ingresso": "dell ingresso",
+		"Kids' Room": "Kids' Room", "Ann's lamp": "Ann's lamp", "don't": "don't", "plain": "plain", "'t huis": "'t huis",
+	} {
+		if got := unelide(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

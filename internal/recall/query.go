@@ -12,6 +12,7 @@ type variant struct {
 	word   uint32
 	weight float32
 	typo   bool
+	own    bool // the very word, or it written another way
 }
 
 // term is one word of the question with what it may mean.
@@ -25,6 +26,7 @@ const (
 	meansWeight  = 0.7  // a synonym
 	beginsWeight = 0.65 // the word begins so
 	partWeight   = 0.8  // half of a compound
+	besideWeight = 0.9  // another word, where the house has the one that was said
 )
 
 // terms reads a question. Words that say nothing are dropped unless there are
@@ -90,7 +92,9 @@ func (c *catalog) add(out []term, lex *lexicon, ws []string, s *scratch) []term 
 		key := strings.Join(stems(ws), " ")
 		for i, w := range ws {
 			t := term{text: w, weight: 1}
-			t.take(c, stem(w), 1)
+			if id, ok := c.at[stem(w)]; ok {
+				t.put(variant{word: id, weight: 1, own: true})
+			}
 			if i > 0 {
 				t.weight = 0.5
 			} else {
@@ -129,7 +133,9 @@ func (c *catalog) add(out []term, lex *lexicon, ws []string, s *scratch) []term 
 
 // know takes the word itself and what it means.
 func (c *catalog) know(t *term, lex *lexicon, w string, weight float32) {
-	t.take(c, w, weight)
+	if id, ok := c.at[w]; ok {
+		t.put(variant{word: id, weight: weight, own: true})
+	}
 	for _, m := range lex.means[w] {
 		t.take(c, m, meansWeight*weight)
 	}

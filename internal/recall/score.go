@@ -80,9 +80,28 @@ func (c *catalog) score(text string, terms []term, s *scratch) {
 	}
 }
 
-func (c *catalog) scoreTerm(t *term, s *scratch) {
+// literal is how much the rarest of a term's own words says; said is false when
+// the catalogue has none of them.
+func (c *catalog) literal(t *term) (most float32, said bool) {
 	for _, v := range t.variants {
-		w := c.rarity(v.word) * v.weight * t.weight
+		if v.own {
+			most, said = max(most, c.rarity(v.word)), true
+		}
+	}
+	return most, said
+}
+
+// scoreTerm adds what one word of the question finds. Where the house has the
+// word itself, what else it may mean neither gains by being rarer nor counts as
+// a part of the name: who says guest means the guest mode before the visitors.
+func (c *catalog) scoreTerm(t *term, s *scratch) {
+	most, said := c.literal(t)
+	for _, v := range t.variants {
+		rare := c.rarity(v.word)
+		if said && !v.own {
+			rare = min(rare, most) * besideWeight
+		}
+		w := rare * v.weight * t.weight
 		for _, p := range c.of(v.word) {
 			d, f := p>>fieldBits, field(p&(1<<fieldBits-1))
 			x := w * f.weight()
@@ -96,6 +115,9 @@ func (c *catalog) scoreTerm(t *term, s *scratch) {
 				continue
 			}
 			s.cur[d], s.best[d] = x, uint8(f)
+			if said && !v.own {
+				s.best[d] = uint8(inPart) // not named so
+			}
 		}
 	}
 	for _, d := range s.now {
@@ -280,4 +302,4 @@ func nearest(hits []Hit, id string, n int) []Hit {
 	return out
 }
 
-func foldQuery(s string) string { return mirror.Fold(home.Clip(s, 400)) }
+func foldQuery(s string) string { return mirror.Fold(unelide(home.Clip(s, 400))) }

@@ -2,6 +2,7 @@ package recall
 
 import (
 	_ "embed" // the word lists
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -164,7 +165,7 @@ func dense(r rune) bool {
 // become pairs of neighbours, and single characters too when indexing.
 func split(s string, single bool) []string {
 	var out []string
-	for _, w := range strings.Fields(mirror.Fold(s)) {
+	for _, w := range strings.Fields(mirror.Fold(unelide(s))) {
 		if isASCII(w) {
 			out = append(out, parts(w)...)
 			continue
@@ -173,6 +174,17 @@ func split(s string, single bool) []string {
 	}
 	return out
 }
+
+// unelide parts a word from the article or preposition that lost its vowel to
+// it: d'amis is amis, dell'ingresso is ingresso.
+func unelide(s string) string {
+	if !strings.ContainsAny(s, "'’ʼ") {
+		return s
+	}
+	return elided.ReplaceAllString(s, "$1$2 $3")
+}
+
+var elided = regexp.MustCompile(`(?i)(^|[^\pL])([dljmntsc]|qu|un|[dnsc]ell|all|dall|sull|quest|quell)['’ʼ](\pL)`)
 
 func isASCII(s string) bool {
 	for i := range len(s) {
