@@ -117,8 +117,12 @@ func TestHouse_ActsAndKnowsWhy(t *testing.T) {
 		t.Errorf("the journal does not know the light: %s", rows)
 	}
 
-	if up := h.ask(t, "hearth_status", `{}`)["up"]; up == nil {
+	status := h.ask(t, "hearth_status", `{}`)
+	if status["up"] == nil {
 		t.Error("the status does not say how long this process has run")
+	}
+	if links, _ := json.Marshal(status["links"]); !strings.Contains(string(links), `"site":"ha"`) {
+		t.Errorf("the status does not name the site: %s", links)
 	}
 
 	h.client.Close()

@@ -79,7 +79,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 	r.index = recall.New(r.house)
 
 	box := &toolbox.Box{
-		House: r.house, Hass: client, Journal: r.journal, Recall: r.index, Health: r.health, Version: o.Version, Started: r.clock(),
+		House: r.house, Hass: client, Journal: r.journal, Recall: r.index, Health: r.health, Version: o.Version, Started: r.clock(), Site: c.HA.Site,
 	}
 	r.registry = tool.NewRegistry(box.Tools()...)
 	r.registry.Judge = guard.NewJudge(r.house)

@@ -41,6 +41,7 @@ type Box struct {
 	Recall  *recall.Index
 	Health  *health.Registry
 	Version string
+	Site    string           // the link's name in the configuration; "" for home assistant
 	Started time.Time        // when this process began to serve; zero: not said
 	Now     func() time.Time // nil means time.Now
 
@@ -80,13 +81,12 @@ func (b *Box) see(ctx context.Context, c tool.Caller) (sight, error) {
 
 // unknown is the error while the house was never read.
 func (b *Box) unknown() error {
-	text := "the house is still being read for the first time"
 	if b.Health != nil {
-		if c, lit := b.Health.Has(health.HassOffline); lit {
-			text = "nothing is known of the house yet: " + c.Text
+		if c, lit := b.Health.Has(health.HassOffline); lit { // its text says what to do
+			return home.Errorf(home.Offline, "nothing is known of the house yet: %s", c.Text).WithHint("Hearth tries again by itself; hearth_status shows the link")
 		}
 	}
-	return home.Errorf(home.Offline, "%s", text).WithHint("ask again in a moment; hearth_status shows the link, hearth doctor tells which hop fails")
+	return home.Errorf(home.Offline, "the house is still being read for the first time").WithHint("ask again in a moment; hearth_status shows the link, hearth doctor tells which hop fails")
 }
 
 // stale says how old a view is that no live link feeds, "" while it is live.

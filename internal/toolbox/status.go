@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -44,8 +45,9 @@ type mirrorState struct {
 }
 
 type journalSays struct {
-	Waiting  int      `json:"waiting" jsonschema:"changes not yet written"`
-	Lag      string   `json:"lag,omitempty" jsonschema:"age of the oldest of them"`
+	Waiting  int      `json:"waiting" jsonschema:"changes and records not yet written"`
+	Lag      string   `json:"lag,omitempty" jsonschema:"age of the oldest change not yet looked at"`
+	Lost     int      `json:"lost,omitempty" jsonschema:"changes and records of this run that could not be kept"`
 	Coverage coverage `json:"coverage" jsonschema:"how complete the last 24 hours are"`
 }
 
@@ -80,7 +82,7 @@ func (b *Box) hearthStatus(ctx context.Context, c tool.Caller, _ nothing) (statu
 	if !b.Started.IsZero() {
 		out.Up = home.FormatDuration(now.Sub(b.Started))
 	}
-	link := linkState{Site: "home assistant", Admin: "unknown"}
+	link := linkState{Site: cmp.Or(b.Site, "home assistant"), Admin: "unknown"}
 	if b.House != nil {
 		v := sight{View: b.House.View(), sc: c.Grant.Scope, b: b}
 		loc = v.Location()
@@ -101,20 +103,31 @@ func (b *Box) hearthStatus(ctx context.Context, c tool.Caller, _ nothing) (statu
 		out.Links = append(out.Links, link)
 	}
 	out.Time = home.FormatTime(now, loc)
-	if b.Journal != nil {
-		waiting, age := b.Journal.Lag()
-		out.Journal.Waiting = waiting
-		if waiting > 0 {
-			out.Journal.Lag = home.FormatDuration(age)
-		}
-		cov, err := b.Journal.Coverage(ctx, now.Add(-24*time.Hour), now)
-		if err != nil {
-			return out, home.Wrap(home.Internal, err, "read the journal's coverage")
-		}
-		out.Journal.Coverage = covered(cov, loc)
+	if err := b.journalState(ctx, &out, loc); err != nil {
+		return out, err
 	}
 	b.conditions(&out, loc)
 	return out, nil
+}
+
+// journalState tells how the journal keeps up. Asking for its coverage writes
+// what waits: what waits afterwards, the disk does not take.
+func (b *Box) journalState(ctx context.Context, out *status, loc *time.Location) error {
+	if b.Journal == nil {
+		return nil
+	}
+	now := b.now()
+	cov, err := b.Journal.Coverage(ctx, now.Add(-24*time.Hour), now)
+	if err != nil {
+		return home.Wrap(home.Internal, err, "read the journal's coverage")
+	}
+	behind, age := b.Journal.Lag()
+	if behind > 0 {
+		out.Journal.Lag = home.FormatDuration(age)
+	}
+	out.Journal.Waiting, out.Journal.Lost = behind+b.Journal.Unwritten(), b.Journal.Lost()
+	out.Journal.Coverage = covered(cov, loc)
+	return nil
 }
 
 func (b *Box) conditions(out *status, loc *time.Location) {
