@@ -44,6 +44,9 @@ func (b *Box) serviceCall(ctx context.Context, c tool.Caller, in callIn) (tool.P
 		return tool.Plan{}, err
 	}
 	r := &request{v: v, answer: in.Response}
+	if old := v.stale(); old != "" {
+		r.note("stale: this is planned on what is known: ", old)
+	}
 	if err := r.begin(&in); err != nil {
 		return tool.Plan{}, err
 	}

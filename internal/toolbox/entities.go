@@ -199,6 +199,9 @@ type listOut struct {
 	Domains   []count      `json:"domains,omitempty" jsonschema:"without a filter: entities by domain"`
 	Areas     []placeCount `json:"areas,omitempty" jsonschema:"without a filter: entities by area"`
 	Floors    []placeCount `json:"floors,omitempty" jsonschema:"without a filter: entities by floor"`
+	More      int          `json:"more_domains,omitempty" jsonschema:"domains not shown"`
+	MoreAreas int          `json:"more_areas,omitempty" jsonschema:"areas not shown"`
+	MoreFloor int          `json:"more_floors,omitempty" jsonschema:"floors not shown"`
 	NoArea    int          `json:"no_area,omitempty" jsonschema:"without a filter: entities in no area"`
 	Note      string       `json:"note,omitempty" jsonschema:"what to try next"`
 	Stale     string       `json:"stale,omitempty" jsonschema:"how old this is, when there is no live link"`
@@ -235,6 +238,7 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 		}
 		t := v.overview()
 		return listOut{Total: t.total, Domains: first(t.byDomain, histogram), Areas: first(t.byArea, histogram), Floors: first(t.byFloor, histogram),
+			More: max(0, len(t.byDomain)-histogram), MoreAreas: max(0, len(t.byArea)-histogram), MoreFloor: max(0, len(t.byFloor)-histogram),
 			NoArea: t.noArea, Note: "add a filter to list entities", Stale: v.stale()}, nil
 	}
 	f, err := v.filter(n)

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -59,7 +60,7 @@ func (b *Box) entityGet(ctx context.Context, c tool.Caller, in entityIn) (entity
 	stale := v.stale()
 	if in.Fresh {
 		if s, err = b.House.Refetch(ctx, id); err != nil {
-			return entityOut{}, home.Wrap(home.Offline, err, "read "+string(id)+" from Home Assistant")
+			return entityOut{}, err // it says what was being read
 		}
 		stale = ""
 	}
@@ -78,7 +79,7 @@ func (b *Box) entityGet(ctx context.Context, c tool.Caller, in entityIn) (entity
 		out.Age = home.FormatDuration(b.now().Sub(s.Changed))
 	}
 	out.Context = s.Context.ID
-	out.Attributes, out.Notes = attributes(s, in.Attributes)
+	out.Attributes, out.Notes = attributes(v.sighted(s), in.Attributes)
 	return out, nil
 }
 
@@ -119,6 +120,50 @@ func attributes(s *home.State, only []string) (json.RawMessage, []string) {
 		notes = append(notes[:5], fmt.Sprintf("and %d more like these", len(notes)-5))
 	}
 	return json.RawMessage(b.String()), notes
+}
+
+// sighted is a state without the ids of entities that are out of sight in its
+// attributes: a group lists its members, a person its trackers.
+func (v sight) sighted(s *home.State) *home.State {
+	cut := false
+	for _, raw := range members(s.Attrs) {
+		cut = cut || len(v.sightedValue(raw)) != len(raw)
+	}
+	if !cut {
+		return s
+	}
+	var out strings.Builder
+	for k, raw := range members(s.Attrs) {
+		key, _ := json.Marshal(k) // a string cannot fail
+		fmt.Fprintf(&out, ",%s:%s", key, v.sightedValue(raw))
+	}
+	seen := *s
+	seen.Attrs = json.RawMessage("{" + out.String()[1:] + "}")
+	return &seen
+}
+
+func (v sight) sightedValue(raw json.RawMessage) json.RawMessage {
+	if id, ok := mirror.Unquote(raw); ok {
+		if v.hidden(id) {
+			return json.RawMessage("null")
+		}
+		return raw
+	}
+	var ids []string
+	if len(raw) == 0 || raw[0] != '[' || !bytes.Contains(raw, []byte(".")) || json.Unmarshal(raw, &ids) != nil || !slices.ContainsFunc(ids, v.hidden) {
+		return raw
+	}
+	left, _ := json.Marshal(slices.DeleteFunc(ids, v.hidden)) // texts cannot fail
+	return left
+}
+
+// hidden reports whether a text is the id of an entity that the caller may not see.
+func (v sight) hidden(s string) bool {
+	if !strings.Contains(s, ".") {
+		return false
+	}
+	e := v.Row(home.EntityID(s))
+	return e != nil && !v.sc.Sees(e)
 }
 
 // shorter is the beginning of a value as a string: of a text its own, of lists

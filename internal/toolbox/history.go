@@ -4,9 +4,11 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"hearth/internal/hass"
+	"hearth/internal/health"
 	"hearth/internal/home"
 	"hearth/internal/mirror"
 	"hearth/internal/tool"
@@ -132,40 +134,109 @@ func (b *Box) historyGet(ctx context.Context, c tool.Caller, in historyIn) (hist
 		}
 	}
 	q.each = in.Points / len(q.ids)
-	recorded, source, fault := b.recorded(ctx, q)
-	out := historyOut{From: v.at(q.from), To: v.at(q.to), Source: source}
-	complete := true
+	return b.remembered(ctx, q), nil
+}
+
+// remembered answers from the recorder and the live tail.
+func (b *Box) remembered(ctx context.Context, q historical) historyOut {
+	v := q.v
+	recorded, fault := b.recorded(ctx, q)
+	out := historyOut{From: v.at(q.from), To: v.at(q.to), Source: "recorder"}
+	out.Coverage = coverage{From: out.From, To: out.To, Complete: true}
 	for _, id := range q.ids {
-		s := q.series(id, b.joined(q, id, recorded[id]))
-		if s.KnownFrom != "" || len(s.all) == 0 {
-			complete = false
+		all, live := b.joined(q, id, recorded[id])
+		if live && fault == nil {
+			out.Source = "recorder and live"
 		}
+		s := q.series(id, all)
+		if note := q.absent(&s); note != "" {
+			out.Notes = append(out.Notes, note)
+		}
+		out.Coverage.miss(s, out.From, out.To)
 		out.Series = append(out.Series, s)
 	}
-	out.Coverage = coverage{From: out.From, To: out.To, Complete: complete}
 	if fault != nil {
+		out.Source = "live"
 		out.Notes = append(out.Notes, "the recorder did not answer: "+home.Clip(clean(fault.Error()), 200)+"; only what Hearth itself saw is shown")
 		out.Coverage.Complete = false
 		if b.Journal != nil {
 			if cov, err := b.Journal.Coverage(ctx, q.from, q.to); err == nil {
-				out.Coverage = covered(cov, v.Location())
+				holes := covered(cov, v.Location())
+				out.Coverage.Gaps = append(out.Coverage.Gaps, holes.Gaps...)
+				out.Coverage.MoreGaps = holes.MoreGaps
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // recorded asks the recorder. When it does not answer, the live tail is all
-// there is, and fault says why.
-func (b *Box) recorded(ctx context.Context, q historical) (points map[home.EntityID][]hass.Point, source string, fault error) {
+// there is, and the error says why. A house that is known to be out of reach is
+// not asked: the question would wait for the link.
+func (b *Box) recorded(ctx context.Context, q historical) (map[home.EntityID][]hass.Point, error) {
 	if b.Hass == nil {
-		return nil, "live", home.Errorf(home.Offline, "no link to Home Assistant")
+		return nil, home.Errorf(home.Offline, "no link to Home Assistant")
 	}
-	points, fault = b.Hass.History(ctx, q.ids, q.from, q.to, q.attribute != "")
-	if fault != nil {
-		return nil, "live", fault
+	if b.Health != nil {
+		if c, lit := b.Health.Has(health.HassOffline); lit {
+			return nil, home.Errorf(home.Offline, "%s", c.Text)
+		}
 	}
-	return points, "recorder and live", nil
+	return b.Hass.History(ctx, q.ids, q.from, q.to, q.attribute != "")
+}
+
+// miss notes what of the window no series knows of an entity.
+func (c *coverage) miss(s series, from, to string) {
+	switch {
+	case len(s.all) == 0:
+	case s.KnownFrom != "":
+		to = s.KnownFrom
+	default:
+		return
+	}
+	c.Complete = false
+	c.Gaps = append(c.Gaps, gapSays{from, to, "nothing is recorded of " + string(s.ID)})
+}
+
+// absent empties a series of an attribute that the entity never had, and says
+// which it has.
+func (q historical) absent(s *series) string {
+	if q.attribute == "" || slices.ContainsFunc(s.all, func(x sample) bool { return x.v != "" }) {
+		return ""
+	}
+	var have []string
+	if now := q.v.State(s.ID); now != nil {
+		for k := range members(now.Attrs) {
+			have = append(have, k)
+		}
+	}
+	if len(s.all) == 0 && slices.Contains(have, q.attribute) {
+		return ""
+	}
+	*s = series{ID: s.ID, Name: s.Name, Attribute: s.Attribute}
+	note := named(string(s.ID), s.Name) + " had no attribute " + tool.Quote(q.attribute, 60) + " in this time"
+	if near := tool.Nearest(q.attribute, have, 3); len(near) > 0 {
+		note += "; nearest " + clean(strings.Join(near, ", "))
+	}
+	return note
+}
+
+// attributeUnit is the unit of an attribute by Home Assistant's conventions: an
+// attribute beside it says so (weather), else its name does.
+func (q historical) attributeUnit(s *home.State) string {
+	a := q.attribute
+	if u := attrText(s, a+"_unit"); u != "" {
+		return home.Clip(clean(u), 20)
+	}
+	switch {
+	case strings.Contains(a, "temperature"), a == "target_temp_low", a == "target_temp_high", a == "min_temp", a == "max_temp", a == "dew_point":
+		return q.v.Info().Units["temperature"]
+	case strings.Contains(a, "humidity"), a == "percentage", a == "current_position", a == "current_tilt_position", a == "battery_level":
+		return "%"
+	case a == "color_temp_kelvin":
+		return "K"
+	}
+	return ""
 }
 
 // sample is a value and the moment from which it held.
@@ -178,15 +249,14 @@ type sample struct {
 }
 
 // joined puts the live tail behind what the recorder has written: the recorder
-// commits every few seconds.
-func (b *Box) joined(q historical, id home.EntityID, recorded []hass.Point) []sample {
-	var out []sample
+// commits every few seconds. live reports whether there was any.
+func (b *Box) joined(q historical, id home.EntityID, recorded []hass.Point) (out []sample, live bool) {
 	add := func(value string, attrs *home.State, at time.Time) {
 		if at.After(q.to) {
 			return
 		}
 		if q.attribute != "" {
-			raw := mirror.Attribute(attrs, q.attribute)
+			raw := q.v.sightedValue(mirror.Attribute(attrs, q.attribute))
 			if value = string(raw); raw == nil {
 				value = ""
 			}
@@ -222,18 +292,19 @@ func (b *Box) joined(q historical, id home.EntityID, recorded []hass.Point) []sa
 		}
 	}
 	if b.Journal == nil {
-		return out
+		return out, false
 	}
 	for _, s := range b.Journal.Ring(id, q.from) {
 		at := s.Changed
 		if q.attribute != "" {
 			at = s.Updated
 		}
-		if s.Updated.After(last) {
+		if s.Updated.After(last) && !at.After(q.to) {
 			add(s.Value, &s, at)
+			live = true
 		}
 	}
-	return out
+	return out, live
 }
 
 // series sums up samples and thins them to what may be shown.
@@ -241,6 +312,8 @@ func (q historical) series(id home.EntityID, all []sample) series {
 	s := series{ID: id, Name: q.v.nameOf(id), Attribute: q.attribute, Count: len(all), all: all}
 	if q.attribute == "" {
 		s.Unit = unit(q.v.State(id))
+	} else {
+		s.Unit = q.attributeUnit(q.v.State(id))
 	}
 	if len(all) == 0 {
 		return s

@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -113,6 +114,14 @@ func (v sight) area(s string) (home.AreaID, error) {
 		}
 	}
 	id, err := one("area", "area_list lists them.", s, hits, all)
+	if len(hits) == 0 {
+		if fs := v.FindFloor(s); len(fs) > 0 {
+			return "", other(err, "a floor", s, "floor", string(fs[0].ID))
+		}
+		if ls := v.FindLabel(s); len(ls) > 0 {
+			return "", other(err, "a label", s, "label", string(ls[0].ID))
+		}
+	}
 	return home.AreaID(id), err
 }
 
@@ -127,6 +136,9 @@ func (v sight) floor(s string) (home.FloorID, error) {
 		}
 	}
 	id, err := one("floor", "area_list shows the floors.", s, hits, all)
+	if as := v.FindArea(s); len(hits) == 0 && len(as) > 0 {
+		return "", other(err, "an area", s, "area", string(as[0].ID))
+	}
 	return home.FloorID(id), err
 }
 
@@ -141,6 +153,9 @@ func (v sight) label(s string) (home.LabelID, error) {
 		}
 	}
 	id, err := one("label", "entity_get shows an entity's labels.", s, hits, all)
+	if as := v.FindArea(s); len(hits) == 0 && len(as) > 0 {
+		return "", other(err, "an area", s, "area", string(as[0].ID))
+	}
 	return home.LabelID(id), err
 }
 
@@ -160,6 +175,16 @@ func (v sight) device(s string) (home.DeviceID, error) {
 	}
 	id, err := one("device", "device_list lists them.", s, hits, all)
 	return home.DeviceID(id), err
+}
+
+// other says that something of another kind has the name that was not found.
+// key is how filters and targets begin that take it: area and area_id.
+func other(err error, kind, s, key, id string) error {
+	var e *home.Error
+	if strings.TrimSpace(s) == "" || !errors.As(err, &e) || e.Code != home.NotFound {
+		return err
+	}
+	return e.WithHint("%q is %s: give %s or %s_id %q.", home.Clip(clean(s), 60), kind, key, key, home.Clip(clean(id), 60))
 }
 
 // one turns hits into the id that is meant, or into the error that names the

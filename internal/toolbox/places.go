@@ -222,7 +222,7 @@ func (b *Box) deviceList(ctx context.Context, c tool.Caller, in deviceIn) (devic
 	out := deviceOut{Items: []deviceRow{}, Stale: v.stale(), at: cursor{Filter: hash, Seq: v.Seq()}}
 	var page []home.Device
 	for _, d := range v.Devices() {
-		if v.deviceFits(d, f, part) {
+		if v.deviceFits(d, f, part) && v.deviceSeen(d.ID) {
 			if out.Total++; string(d.ID) > from.Key {
 				page = append(page, d)
 			}
@@ -250,6 +250,19 @@ func (v sight) deviceFits(d home.Device, f mirror.Filter, part string) bool {
 		}
 	}
 	return part == "" || strings.Contains(fold(d.DisplayName()+" "+d.Manufacturer+" "+d.Model), part)
+}
+
+// deviceSeen reports whether a device is within sight: it is unless it has
+// entities and all of them are hidden.
+func (v sight) deviceSeen(id home.DeviceID) bool {
+	f := mirror.Filter{Device: id}
+	for range v.Entities(v.sc, f) {
+		return true
+	}
+	for range v.Entities(home.Everything(), f) {
+		return false
+	}
+	return true
 }
 
 func (v sight) deviceRow(d home.Device) deviceRow {

@@ -202,6 +202,12 @@ func TestStale(t *testing.T) {
 	if a := tool.NewRegistry(b.Tools()...).Call(t.Context(), reader(), "entity_get", json.RawMessage(`{"entity_id":"lock.front","fresh":true}`)); a.Err == nil || a.Err.Code != home.Offline {
 		t.Errorf("fresh=true without a link: %s", said(a))
 	}
+	b.House.SetFetch(func(context.Context, []home.EntityID) ([]home.State, error) {
+		return nil, home.Errorf(home.Offline, "no link")
+	})
+	if a := tool.NewRegistry(b.Tools()...).Call(t.Context(), reader(), "entity_get", json.RawMessage(`{"entity_id":"lock.front","fresh":true}`)); said(a) != "offline: read lock.front from Home Assistant: no link" {
+		t.Errorf("said %s", said(a))
+	}
 }
 
 // TestBigHouse holds the overview's promise at 40,000 entities: bytes and time.
@@ -318,5 +324,73 @@ func TestNothingIsMissingBeforeTheFirstSnapshot(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What is out of sight is nowhere: not among a group's members, and a device
+// that has nothing else is not there.
+func TestHiddenStaysHidden(t *testing.T) {
+	b, w := testBox(t)
+	lurking := row("sensor.lurking", "kitchen")
+	lurking.HiddenBy, lurking.Device = "user", "d-lurk"
+	w.Apply(home.Report{Kind: home.ReportEntities, At: t0, Registries: &home.Registries{Entities: []home.Entity{lurking}}})
+	w.Apply(home.Report{Kind: home.ReportRegistry, At: t0, Registries: &home.Registries{Devices: []home.Device{
+		{ID: "d-lamp", Name: "Kitchen Lamp", Area: "kitchen"}, {ID: "d-lurk", Name: "Lurker"}, {ID: "d-hub", Name: "Hub"}}}})
+	w.Apply(home.Report{Kind: home.ReportStates, At: t0, Patches: []home.Patch{state("sensor.lurking", "1", ""),
+		state("group.some", "on", `{"entity_id":["light.secret","light.ceiling"],"chosen":"light.secret","order":[1,2],"note":"light.secret is a word"}`)}})
+	got := ask(t, b, "entity_get", `{"entity_id":"group.some"}`)["attributes"]
+	if text := fmt.Sprint(got); text != "map[chosen:<nil> entity_id:[light.ceiling] note:light.secret is a word order:[1 2]]" {
+		t.Errorf("attributes %s", text)
+	}
+	var names []string
+	for _, d := range ask(t, b, "device_list", `{}`)["items"].([]any) {
+		names = append(names, d.(map[string]any)["name"].(string))
+	}
+	if fmt.Sprint(names) != "[Hub Kitchen Lamp]" {
+		t.Errorf("devices %v", names)
+	}
+}
+
+func TestNameOfAnotherKind(t *testing.T) {
+	b, _ := testBox(t)
+	reg := tool.NewRegistry(b.Tools()...)
+	for args, want := range map[string]string{
+		`{"area":"Upstairs"}`:  `not_found: no area "Upstairs". "Upstairs" is a floor: give floor or floor_id "up".`,
+		`{"area":"Evening"}`:   `not_found: no area "Evening". "Evening" is a label: give label or label_id "evening".`,
+		`{"floor":"Küche"}`:    `not_found: no floor "Küche". "Küche" is an area: give area or area_id "kitchen".`,
+		`{"label":"Garage"}`:   `not_found: no label "Garage". "Garage" is an area: give area or area_id "garage".`,
+		`{"area":"Upstiars"}`:  `not_found: no area "Upstiars".`,
+		`{"floor":"Upstairs"}`: `"total":2`,
+	} {
+		if a := reg.Call(t.Context(), reader(), "entity_list", json.RawMessage(args)); !strings.Contains(said(a), want) {
+			t.Errorf("%s: %s", args, said(a))
+		}
+	}
+}
+
+func TestStaleIsSaidByServicesAndPlans(t *testing.T) {
+	b, w := testBox(t)
+	w.Apply(home.Report{Kind: home.ReportLink, At: t0, Reason: "gone"})
+	for _, args := range []string{`{}`, `{"domain":"light"}`, `{"service":"light.turn_on"}`} {
+		if old, _ := ask(t, b, "service_list", args)["stale"].(string); !strings.Contains(old, "stored state") {
+			t.Errorf("%s: stale %q", args, old)
+		}
+	}
+	_, notes, err := planned(t, b, `{"service":"light.turn_on","entity_id":["light.ceiling"],"dry_run":true}`)
+	if err != nil || len(notes) != 1 || !strings.HasPrefix(notes[0], "stale: ") {
+		t.Errorf("notes %q, %v", notes, err)
+	}
+}
+
+func TestHistogramSaysWhatItLeavesOut(t *testing.T) {
+	b, w := testBox(t)
+	var many []home.Patch
+	for i := range 60 {
+		many = append(many, state(fmt.Sprintf("domain%d.x", i), "on", ""))
+	}
+	w.Apply(home.Report{Kind: home.ReportStates, At: t0, Patches: many})
+	got := ask(t, b, "entity_list", `{}`)
+	if shown := len(got["domains"].([]any)); shown != histogram || got["more_domains"].(float64) < 20 || got["more_areas"] != nil {
+		t.Errorf("%d domains shown, %v more, %v more areas", shown, got["more_domains"], got["more_areas"])
 	}
 }

@@ -70,6 +70,7 @@ type serviceOut struct {
 	Truncated bool         `json:"truncated,omitempty" jsonschema:"true when there is more: go on with next"`
 	Next      string       `json:"next,omitempty" jsonschema:"cursor of the next page"`
 	Note      string       `json:"note,omitempty" jsonschema:"what to try next"`
+	Stale     string       `json:"stale,omitempty" jsonschema:"how old this is, when there is no live link"`
 
 	at cursor
 }
@@ -101,7 +102,7 @@ func (b *Box) serviceList(ctx context.Context, c tool.Caller, in serviceIn) (ser
 		if err != nil {
 			return serviceOut{}, err
 		}
-		return serviceOut{Total: 1, Items: []serviceRow{serviceRowOf(*s, true)}}, nil
+		return serviceOut{Total: 1, Items: []serviceRow{serviceRowOf(*s, true)}, Stale: v.stale()}, nil
 	}
 	in.Domain, in.Search = strings.ToLower(strings.TrimSpace(in.Domain)), fold(in.Search)
 	if in.Domain == "" && in.Search == "" {
@@ -112,7 +113,7 @@ func (b *Box) serviceList(ctx context.Context, c tool.Caller, in serviceIn) (ser
 	if err != nil {
 		return serviceOut{}, err
 	}
-	out := serviceOut{at: cursor{Filter: hash, Seq: v.Seq()}}
+	out := serviceOut{Stale: v.stale(), at: cursor{Filter: hash, Seq: v.Seq()}}
 	known := false
 	for _, s := range v.Services() {
 		if in.Domain != "" && s.Domain != in.Domain {
@@ -157,7 +158,7 @@ func serviceHas(s home.Service, search string) bool {
 }
 
 func (v sight) serviceDomains() serviceOut {
-	out := serviceOut{Total: len(v.Services()), Note: "pass a domain to see its services"}
+	out := serviceOut{Total: len(v.Services()), Note: "pass a domain to see its services", Stale: v.stale()}
 	for _, s := range v.Services() {
 		if n := len(out.Domains); n == 0 || out.Domains[n-1].Name != s.Domain {
 			out.Domains = append(out.Domains, count{Name: s.Domain})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hearth/internal/health"
 	"hearth/internal/home"
 	"hearth/internal/mirror"
 )
@@ -86,6 +87,26 @@ func TestHistory(t *testing.T) {
 	now = time.Now()
 	if text := r.call(t, "history_get", `{"entity_id":["sensor.outside_temperature"],"from":"2h"}`); !strings.Contains(text, `"v":"-3.5"`) {
 		t.Errorf("the newest value is missing: %s", home.Clip(text, 1500))
+	}
+	for args, want := range map[string][]string{
+		`{"entity_id":["climate.hvac"],"attribute":"temperature","from":"2h"}`:      {`"unit":"°C"`},
+		`{"entity_id":["climate.hvac"],"attribute":"current_humidity","from":"2h"}`: {`"unit":"%"`},
+		`{"entity_id":["climate.hvac"],"attribute":"temprature","from":"2h"}`:       {`"count":0`, `had no attribute \"temprature\" in this time; nearest temperature`},
+		`{"entity_id":["sensor.outside_temperature"],"from":"2h","to":"1h"}`:        {`"source":"recorder"`},
+		`{"entity_id":["climate.hvac"],"from":"25d"}`:                               {`"complete":false,"gaps":[{"from":`, `nothing is recorded of climate.hvac`},
+	} {
+		text := r.call(t, "history_get", args)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: no %s in %s", args, w, home.Clip(text, 1500))
+			}
+		}
+	}
+	r.Health.Light(health.HassOffline, "the test says so")
+	begun := time.Now()
+	text = r.call(t, "history_get", `{"entity_id":["sensor.outside_temperature"],"from":"2h"}`)
+	if took := time.Since(begun); took > 2*time.Second || !strings.Contains(text, `"source":"live"`) || !strings.Contains(text, "the test says so") || !strings.Contains(text, `"-3.5"`) || !strings.Contains(text, `"complete":false`) {
+		t.Errorf("a house that is away is asked: %v, %s", took, home.Clip(text, 1500))
 	}
 }
 
