@@ -12,6 +12,7 @@ var always = []string{
 	"password", "passwords", "passwd", "pwd", "passphrase", "passcode", "passcodes", "pincode", "usercode", "usercodes",
 	"secret", "secrets", "token", "tokens", "psk", "authorization", "credential", "credentials",
 	"apikey", "bearer", "cookie", "cookies", "auth", "pin", "pins", "code", "codes", "authsig", "otp", "totp",
+	"latitude", "longitude", "gps", // where somebody lives or is
 }
 
 // harmless are the words that, before the last one, make an otherwise

@@ -107,10 +107,11 @@ func TestSensitive(t *testing.T) {
 	yes := []string{"code", "pin", "PIN", "password", "passwd", "token", "access_token", "accessToken", "api_key", "apiKey", "API-Key", "secret",
 		"client_secret", "authorization", "Authorization", "psk", "wifi_psk", "credential", "credentials", "alarm_code", "user_code", "usercode",
 		"new_pin", "userPIN", "lock_pin", "pin_code", "private_key", "refresh_token", "password_hash", "new_password", "webhook_id", "noise_psk",
-		"encryption_key", "passphrase", "cookie", "tokens", "codes", "code_1", "rf_code", "authSig", "x-api-key", "bearer", "master code", "disarm_code", "pwd"}
+		"encryption_key", "passphrase", "cookie", "tokens", "codes", "code_1", "rf_code", "authSig", "x-api-key", "bearer", "master code", "disarm_code", "pwd",
+		"latitude", "homeLongitude", "gps"}
 	no := []string{"", "_", "zip_code", "postal_code", "country_code", "countryCode", "keypad", "spin", "pinned", "opinion", "gpio_pin", "code_format",
 		"code_arm_required", "token_type", "max_tokens", "error_code", "status_code", "weather_code", "key", "keys", "entity_id", "author", "authority", "authors",
-		"encode", "decoder", "codec", "barcode_format", "state", "monkey", "secretary", "pins_used", "token_file", "hex_code", "brightness", "tokenizer", "color_code", "webhook"}
+		"encode", "decoder", "codec", "barcode_format", "state", "monkey", "secretary", "pins_used", "token_file", "hex_code", "brightness", "tokenizer", "color_code", "webhook", "gps_accuracy", "altitude"}
 	for _, k := range yes {
 		if !Sensitive(k) {
 			t.Errorf("%q should be sensitive", k)
