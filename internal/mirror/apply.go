@@ -139,7 +139,7 @@ func (a *step) link(r home.Report) {
 	}
 	text := "nothing is known of the house yet"
 	if !a.v.since.IsZero() {
-		text = "what is shown dates from " + a.v.since.UTC().Format(time.RFC3339)
+		text = "what is shown dates from " + home.FormatTime(a.v.since, a.v.misc.location)
 	}
 	if r.Reason != "" {
 		text += ": " + r.Reason

@@ -397,9 +397,9 @@ func TestHealthOfTheMirror(t *testing.T) {
 	if c, lit := h.Has(health.MirrorStale); lit {
 		t.Errorf("still lit: %s", c.Text)
 	}
-	w.Apply(home.Report{Kind: home.ReportLink, Reason: "closed"})
-	if _, lit := h.Has(health.MirrorStale); !lit {
-		t.Error("not lit while the link is down")
+	w.Apply(home.Report{Kind: home.ReportLink, Reason: "closed", At: time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)})
+	if c, lit := h.Has(health.MirrorStale); !lit || c.Text != "what is shown dates from 2026-07-01T14:00:00+02:00: closed" {
+		t.Errorf("while the link is down it says %q", c.Text)
 	}
 }
 

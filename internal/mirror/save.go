@@ -109,7 +109,7 @@ func (w *Writer) Load(ctx context.Context) error {
 	a.finish()
 	w.mark(w.house.View())
 	w.saved.cells = w.house.View().cells.root
-	w.health.Light(health.MirrorStale, "what is shown was stored at "+statesAt.UTC().Format(time.RFC3339))
+	w.health.Light(health.MirrorStale, "what is shown was stored at "+home.FormatTime(statesAt, w.house.View().misc.location))
 	return errors.Join(errs...)
 }
 

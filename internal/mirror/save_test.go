@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,8 +43,8 @@ func TestSavedHouseComesBackStale(t *testing.T) {
 	if !stale || after.Empty() || time.Since(since) > time.Minute {
 		t.Errorf("stale %v since %v, empty %v", stale, since, after.Empty())
 	}
-	if _, lit := cond.Has(health.MirrorStale); !lit {
-		t.Error("the condition is not lit")
+	if c, lit := cond.Has(health.MirrorStale); !lit || !strings.HasSuffix(c.Text, home.FormatTime(since, after.Location())) || strings.HasSuffix(c.Text, "Z") {
+		t.Errorf("the condition does not say when, in the home's own time: %v %q", lit, c.Text)
 	}
 	if got, want := ids(after, Filter{}), ids(before, Filter{}); !slices.Equal(got, want) {
 		t.Errorf("entities %v, want %v", got, want)
