@@ -515,3 +515,19 @@ func BenchmarkDoor(b *testing.B) {
 		}
 	}
 }
+
+// A dry run promises no more than is looked for afterwards.
+func TestWouldShow(t *testing.T) {
+	for want, e := range map[string]home.Expect{
+		"would become on":                   {States: []string{"on"}},
+		"would become cool, heat or auto":   {States: []string{"cool", "heat", "auto"}},
+		"would become 7.5":                  {States: []string{"7.5", "7.50", "7.500"}},
+		"would become open or closed":       {States: []string{"open", "closed"}},
+		"would be called; it shows nothing": {Blind: true},
+		"would be changed":                  {Attrs: map[string]json.RawMessage{"brightness": json.RawMessage("1")}},
+	} {
+		if got := wouldShow(e); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

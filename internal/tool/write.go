@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"hearth/internal/home"
@@ -103,9 +106,27 @@ func wouldShow(e home.Expect) string {
 	case e.Blind:
 		return "would be called; it shows nothing"
 	case len(e.States) > 0:
-		return "would become " + e.States[0]
+		return "would become " + oneOf(e.States)
 	}
 	return "would be changed"
+}
+
+// oneOf joins the states that count as reached; spellings of one number are one.
+func oneOf(states []string) string {
+	var out []string
+	for _, s := range states {
+		f, err := strconv.ParseFloat(s, 64)
+		if !slices.ContainsFunc(out, func(t string) bool {
+			g, err2 := strconv.ParseFloat(t, 64)
+			return err == nil && err2 == nil && f == g
+		}) {
+			out = append(out, s)
+		}
+	}
+	if len(out) < 2 {
+		return strings.Join(out, "")
+	}
+	return strings.Join(out[:len(out)-1], ", ") + " or " + out[len(out)-1]
 }
 
 // act looks at what stands, executes each step once, and makes the receipt.
