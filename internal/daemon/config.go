@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"hearth/internal/hass"
 	"hearth/internal/journal"
 	"hearth/internal/secret"
 )
@@ -154,8 +155,11 @@ func (h *HA) Check() []Fault {
 		faults = append(faults, Fault{"token_file", "is missing", "name a file with a long-lived access token, set HEARTH_HA_TOKEN, or run hearth setup"})
 	}
 	if h.CAFile != "" {
+		const remedy = "name a PEM file that the user Hearth runs as may read"
 		if _, err := os.Stat(h.CAFile); err != nil {
-			faults = append(faults, Fault{"ca_file", "cannot be read: " + reason(err), "name a PEM file that the user Hearth runs as may read"})
+			faults = append(faults, Fault{"ca_file", "cannot be read: " + reason(err), remedy})
+		} else if (hass.Config{URL: "https://localhost", CAFile: h.CAFile}).Check() != nil {
+			faults = append(faults, Fault{"ca_file", "holds no certificate that can be read", remedy})
 		}
 	}
 	if h.CAFile != "" && h.Insecure {
@@ -221,15 +225,11 @@ func (m *Mirror) Check() []Fault {
 	return nil
 }
 
-// Check asks each rule that can check itself.
+// Check asks each rule.
 func (j *Journal) Check() []Fault {
 	var faults []Fault
 	for i := range j.Rules {
-		c, ok := any(&j.Rules[i]).(interface{ Check() error })
-		if !ok {
-			continue
-		}
-		if err := c.Check(); err != nil {
+		if err := j.Rules[i].Check(); err != nil {
 			faults = append(faults, Fault{"rules", fmt.Sprintf("holds a rule (number %d) that cannot work: %v", i+1, err), "correct or remove it"})
 		}
 	}

@@ -115,6 +115,7 @@ func TestLoad_SaysWhatIsWrong(t *testing.T) {
 		{name: "a password in the URL", yaml: "ha:\n  url: http://me:supersecret3@house\n  token_file: ha-token\n", line: 2, want: []string{"user name or password"}, never: "supersecret3"},
 		{name: "nothing at all", want: []string{"ha.url", "is missing", "hearth setup", "ha.token_file"}},
 		{name: "a token file that is not there", yaml: "ha:\n  url: http://house\n  token_file: nowhere\n", line: 3, want: []string{"ha.token_file", "no such file", "hearth setup"}},
+		{name: "a CA file without a certificate", yaml: goodYAML + "  ca_file: ha-token\n", line: 4, want: []string{"ha.ca_file", "holds no certificate", "PEM"}},
 		{name: "a port out of range", yaml: goodYAML + "listen: 127.0.0.1:99999\n", line: 4, want: []string{"listen", "99999"}},
 		{name: "a listen name", yaml: goodYAML + "listen: house:1\n", line: 4, want: []string{"no IP address"}},
 		{name: "a variable", yaml: goodYAML, env: map[string]string{"HEARTH_LOG_LEVEL": "loud"}, want: []string{"HEARTH_LOG_LEVEL", "loud", "unset the environment variable"}},

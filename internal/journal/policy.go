@@ -60,16 +60,6 @@ func (r *Rule) Check() error {
 		WithHint("a rule has a name, a verdict (keep, drop, deadband, attributes), for a deadband by or relative, for attributes 1 to %d names", maxAttributes)
 }
 
-// Check reports the first faulty rule, nil when there is none.
-func (c Config) Check() error {
-	for i := range c.Rules {
-		if err := c.Rules[i].Check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Defaults is the policy that applies after the configured rules.
 func Defaults() []Rule {
 	return slices.Concat(noise(), deadbands(), attributes())

@@ -120,7 +120,7 @@ func TestRule_Check(t *testing.T) {
 		{Name: "x", Verdict: Attributes, Attributes: make([]string, 17)}, {Name: "x", Verdict: Deadband, By: -1},
 	} {
 		var he *home.Error
-		if err := (Config{Rules: []Rule{r}}).Check(); !errors.As(err, &he) || he.Hint == "" {
+		if err := r.Check(); !errors.As(err, &he) || he.Hint == "" {
 			t.Errorf("rule %d: %v", i, err)
 		}
 	}

@@ -23,17 +23,6 @@ type Config struct {
 	Save time.Duration
 }
 
-// Check fills in defaults and refuses what cannot be.
-func (c *Config) Check() error {
-	if c.Save == 0 {
-		c.Save = time.Minute
-	}
-	if c.Save < time.Second {
-		return home.Errorf(home.Invalid, "mirror.save is %s", c.Save).WithHint("give it at least 1s; 60s is usual")
-	}
-	return nil
-}
-
 // Fetch reads states (all when ids is nil) from Home Assistant directly. It
 // stands in while the live map is not up; daemon sets it.
 type Fetch func(ctx context.Context, ids []home.EntityID) ([]home.State, error)
