@@ -45,6 +45,9 @@ func (c *callCommand) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	if words, err = f.where(words, a); err != nil {
+		return err
+	}
 	args, err := f.parse(words, given)
 	if err != nil {
 		return err

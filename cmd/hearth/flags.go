@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hearth/internal/daemon"
 	"hearth/internal/home"
 )
 
@@ -167,11 +168,49 @@ func (f toolFlags) flag(name string) (p property, off bool, err error) {
 	for _, p := range f.list {
 		names = append(names, "--"+p.name)
 	}
-	e := home.Errorf(home.Invalid, "this tool has no flag --%s", home.Clip(name, 60)).WithHint("it takes %s", strings.Join(names, ", "))
+	takes := "it takes " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		e = e.WithHint("it takes no arguments")
+		takes = "it takes no arguments"
 	}
-	return property{}, false, e
+	e := home.Errorf(home.Invalid, "this tool has no flag --%s", home.Clip(name, 60))
+	if ours(name) {
+		return property{}, false, e.WithHint("it is hearth's own and stands before the tool's name: hearth call --%s … TOOL", name)
+	}
+	if near := daemon.Nearest("--"+strings.ReplaceAll(name, "-", "_"), names); near != "" {
+		return property{}, false, e.WithHint("did you mean %s? %s", near, home.Sentence(takes))
+	}
+	return property{}, false, e.WithHint("%s", takes)
+}
+
+// ours reports whether hearth itself has a flag of this name.
+func ours(name string) bool {
+	name = strings.TrimPrefix(name, "no-")
+	return slices.ContainsFunc(daemon.Settings(), func(s daemon.Setting) bool { return s.OnLine() && s.Flag == name })
+}
+
+// where takes the flags that say which house is meant out of the words behind a
+// tool's name, where people write them too. A tool's own flag of that name wins.
+func (f toolFlags) where(words []string, a *app) (rest []string, err error) {
+	for i := 0; i < len(words); i++ {
+		name, value, inline := strings.Cut(strings.TrimPrefix(words[i], "--"), "=")
+		to := map[string]*string{"data": &a.data, "config": &a.config}[name]
+		_, tools := f.find(name)
+		switch {
+		case !strings.HasPrefix(words[i], "--"), tools, to == nil && name != "demo":
+			rest = append(rest, words[i])
+			continue
+		case name == "demo":
+			a.demo = value != "false"
+			continue
+		case !inline && i+1 == len(words):
+			return nil, home.Errorf(home.Invalid, "--%s wants a value", name).WithHint("write --%s PATH", name)
+		case !inline:
+			i++
+			value = words[i]
+		}
+		*to = value
+	}
+	return rest, nil
 }
 
 // value writes text as the JSON that the property wants. What is not plainly
@@ -193,6 +232,10 @@ func (p property) value(text string) (json.RawMessage, error) {
 		return json.RawMessage(text), nil
 	case "object":
 		if !json.Valid([]byte(text)) || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+			if p.name == "data" { // hearth has a flag of this name, too
+				return nil, home.Errorf(home.Invalid, "--data %q is not a JSON object", home.Clip(text, 60)).
+					WithHint(`write --data '{"brightness_pct": 40}'; the data directory stands before the tool's name: hearth --data DIR call …`)
+			}
 			return bad(`a JSON object such as '{"brightness_pct": 40}'`)
 		}
 		return json.RawMessage(text), nil

@@ -57,6 +57,32 @@ func TestToolFlags_Parse(t *testing.T) {
 	}
 }
 
+func TestToolFlags_Where(t *testing.T) {
+	f, err := flagsOf(json.RawMessage(schema)) // it has a data of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ line, rest, data, config string }{
+		{"--service x --demo", "--service x", "", ""},
+		{"--data {}", "--data {}", "", ""},
+		{"--config=c --service x", "--service x", "", "c"},
+		{"--config c word --wait 2", "word --wait 2", "", "c"},
+	} {
+		a := &app{}
+		rest, err := f.where(strings.Fields(c.line), a)
+		if err != nil || strings.Join(rest, " ") != c.rest || a.data != c.data || a.config != c.config || a.demo != strings.Contains(c.line, "demo") {
+			t.Errorf("%q: rest %q, %+v, %v", c.line, rest, a, err)
+		}
+	}
+	a := &app{}
+	if rest, err := (toolFlags{}).where([]string{"--data", "d", "--fresh"}, a); err != nil || len(rest) != 1 || a.data != "d" {
+		t.Errorf("%q, %+v, %v", rest, a, err)
+	}
+	if _, err := (toolFlags{}).where([]string{"--data"}, a); home.CodeOf(err) != home.Invalid {
+		t.Errorf("without a value: %v", err)
+	}
+}
+
 func TestTakeJSON(t *testing.T) {
 	rest, given, err := takeJSON([]string{"--fresh", "--json", `{"a":1}`, "--wait", "2"})
 	if err != nil || len(rest) != 3 || string(given["a"]) != "1" {

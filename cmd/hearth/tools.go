@@ -43,13 +43,15 @@ func (t *toolsCommand) Run(*app) error {
 }
 
 func findTool(name string) (daemon.Tool, error) {
+	var names []string
 	for _, t := range daemon.Tools() {
 		if t.Name == name {
 			return t, nil
 		}
+		names = append(names, t.Name)
 	}
 	e := home.Errorf(home.NotFound, "no tool %q", home.Clip(name, 60)).WithHint("hearth tools lists them")
-	if near := daemon.NearestTool(name); near != "" {
+	if near := daemon.Nearest(name, names); near != "" {
 		e = e.WithHint("did you mean %s? hearth tools lists all", near)
 	}
 	return daemon.Tool{}, e

@@ -29,11 +29,5 @@ func Tools() []Tool {
 	return out
 }
 
-// NearestTool is the tool a misspelt name was probably meant to be, "" when none is close.
-func NearestTool(name string) string {
-	var names []string
-	for _, t := range new(toolbox.Box).Tools() {
-		names = append(names, t.Spec().Name)
-	}
-	return nearest(name, names)
-}
+// Nearest is the word of list that s was probably meant to be, "" when none is close.
+func Nearest(s string, list []string) string { return nearest(s, list) }

@@ -83,9 +83,19 @@ func (e *Error) Error() string {
 			b.WriteByte('.')
 		}
 		b.WriteByte(' ')
-		b.WriteString(e.Hint)
+		b.WriteString(Sentence(e.Hint))
 	}
 	return b.String()
+}
+
+// Sentence starts a hint with a capital, unless it starts with a name of ours
+// or is the fixed pointer to a line of the log.
+func Sentence(hint string) string {
+	first, _, _ := strings.Cut(hint, " ")
+	if hint == "" || hint[0] < 'a' || hint[0] > 'z' || first == "hearth" || strings.HasPrefix(hint, "see log ") || strings.ContainsAny(first, "_.:/={(") {
+		return hint
+	}
+	return string(hint[0]-'a'+'A') + hint[1:]
 }
 
 // Unwrap gives the cause.

@@ -45,17 +45,7 @@ func Plain(s string) string {
 // hint is kept whole where possible, since it says what to do.
 func oneLine(e *home.Error) *home.Error {
 	c := *e
-	c.Hint = sentence(home.Clip(Plain(c.Hint), errorBytes/2))
+	c.Hint = home.Sentence(home.Clip(Plain(c.Hint), errorBytes/2))
 	c.Msg = home.Clip(Plain(c.Msg), errorBytes-len(c.Hint)-len(c.Code)-8)
 	return &c
-}
-
-// sentence starts a hint with a capital, unless it starts with a name of ours
-// or is the fixed pointer to a line of the log.
-func sentence(s string) string {
-	first, _, _ := strings.Cut(s, " ")
-	if s == "" || s[0] < 'a' || s[0] > 'z' || first == "hearth" || strings.HasPrefix(s, "see log ") || strings.ContainsAny(first, "_.:/={(") {
-		return s
-	}
-	return string(s[0]-'a'+'A') + s[1:]
 }
