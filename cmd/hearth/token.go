@@ -98,5 +98,5 @@ func day(t time.Time) string {
 	if t.IsZero() {
 		return "never"
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return t.Format("2006-01-02 15:04 -07:00")
 }

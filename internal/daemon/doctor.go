@@ -157,7 +157,7 @@ func examineOwner(ctx context.Context, c *Client) []Finding {
 		if k.Text != "" {
 			detail += ": " + k.Text
 		}
-		f := Finding{Name: k.Name, Detail: detail + ", since " + k.Since.Local().Format(time.RFC3339), Remedy: k.Remedy, Warn: k.Severity != string(health.Fault)}
+		f := Finding{Name: k.Name, Detail: detail + ", since " + k.Since.Format(time.RFC3339), Remedy: k.Remedy, Warn: k.Severity != string(health.Fault)}
 		if !f.Warn {
 			f.Code = home.Offline
 		}

@@ -64,10 +64,10 @@ func (r *rooms) status(address string) Status {
 	s.Live, s.Entities, s.Seq = !stale && !v.Empty(), v.Count(home.Everything()), v.Seq()
 	s.Waiting, _ = r.journal.Lag()
 	for _, f := range r.client.BadFrames() {
-		s.BadFrames = append(s.BadFrames, fmt.Sprintf("%s, %s, %d bytes: %s", f.At.Format(time.RFC3339), f.Why, f.Size, home.Clip(strings.ToValidUTF8(f.Head, "?"), 200)))
+		s.BadFrames = append(s.BadFrames, fmt.Sprintf("%s, %s, %d bytes: %s", home.FormatTime(f.At, v.Location()), f.Why, f.Size, home.Clip(strings.ToValidUTF8(f.Head, "?"), 200)))
 	}
 	for _, c := range r.health.Lit() {
-		s.Conditions = append(s.Conditions, Condition{string(c.Name), c.Title, string(c.Severity), c.Text, c.Remedy, c.Since})
+		s.Conditions = append(s.Conditions, Condition{string(c.Name), c.Title, string(c.Severity), c.Text, c.Remedy, home.Local(c.Since, v.Location())})
 	}
 	return s
 }
@@ -132,7 +132,9 @@ func (r *rooms) serveSocket(l net.Listener, address string) func(context.Context
 		})
 		mux.HandleFunc("POST /call", answer(r.call))
 		mux.HandleFunc("POST /resync", answer(r.resync))
-		mux.HandleFunc("GET /tokens", answer(func(ctx context.Context, _ struct{}) ([]Token, error) { return listTokens(ctx, r.tokens) }))
+		mux.HandleFunc("GET /tokens", answer(func(ctx context.Context, _ struct{}) ([]Token, error) {
+			return listTokens(ctx, r.tokens, r.house.View().Location())
+		}))
 		mux.HandleFunc("POST /tokens", answer(func(ctx context.Context, n TokenRequest) (NewToken, error) { return makeToken(ctx, r.tokens, n) }))
 		mux.HandleFunc("POST /tokens/revoke", answer(func(ctx context.Context, n TokenRequest) (Token, error) { return revokeToken(ctx, r.tokens, n.Name) }))
 		mux.HandleFunc("POST /stdio", func(w http.ResponseWriter, q *http.Request) { r.joinStdio(ctx, w, q) })

@@ -44,7 +44,7 @@ func ListTokens(ctx context.Context, dir string) ([]Token, error) {
 	var out []Token
 	err := withTokens(ctx, dir,
 		func(c *Client) error { return c.get(ctx, "/tokens", &out) },
-		func(t *guard.Tokens) (err error) { out, err = listTokens(ctx, t); return err })
+		func(t *guard.Tokens) (err error) { out, err = listTokens(ctx, t, time.Local); return err })
 	return out, err
 }
 
@@ -112,7 +112,9 @@ func withTokens(ctx context.Context, dir string, joined func(*Client) error, alo
 	return db.Flush(ctx)
 }
 
-func listTokens(ctx context.Context, t *guard.Tokens) ([]Token, error) {
+// listTokens gives the times of the tokens in loc, the home's zone where a house
+// says which.
+func listTokens(ctx context.Context, t *guard.Tokens, loc *time.Location) ([]Token, error) {
 	all, err := t.List(ctx)
 	if err != nil {
 		return nil, err
@@ -120,6 +122,11 @@ func listTokens(ctx context.Context, t *guard.Tokens) ([]Token, error) {
 	out := make([]Token, len(all))
 	for i, g := range all {
 		out[i] = tokenOf(g)
+		for _, at := range []*time.Time{&out[i].Created, &out[i].Used, &out[i].Revoked} {
+			if !at.IsZero() {
+				*at = home.Local(*at, loc)
+			}
+		}
 	}
 	return out, nil
 }

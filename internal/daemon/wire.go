@@ -104,7 +104,7 @@ func wire(ctx context.Context, o Options) (*rooms, error) {
 // read would wait for the link then, though the stored answer is at hand.
 func (r *rooms) fetch(ctx context.Context, ids []home.EntityID) ([]home.State, error) {
 	if c, lit := r.health.Has(health.HassOffline); lit {
-		return nil, home.Errorf(home.Offline, "%s", c.Text).WithHint("%s", c.Remedy)
+		return nil, home.Errorf(home.Offline, "%s", c.Text).WithHint("Hearth tries again by itself") // the text says what to do
 	}
 	return r.client.States(ctx, ids)
 }
