@@ -255,6 +255,41 @@ func TestHabits(t *testing.T) {
 	}
 }
 
+// TestArchitecture wants a line of docs/architecture.md for every room and for
+// every direct dependency of go.mod, and none for others.
+func TestArchitecture(t *testing.T) {
+	page := string(readFile(t, "docs/architecture.md"))
+	first := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
+	rows := map[string]bool{}
+	for _, m := range first.FindAllStringSubmatch(page, -1) {
+		rows[m[1]] = true
+	}
+	want := map[string]bool{}
+	for _, p := range list(t) {
+		if name := room(p.ImportPath); name != "hearth" && !strings.HasPrefix(name, "test/") {
+			want[name] = true
+		}
+	}
+	mod := string(readFile(t, "go.mod"))
+	direct, _, _ := strings.Cut(mod[strings.Index(mod, "require ("):], ")")
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v`).FindAllStringSubmatch(direct, -1) {
+		want[regexp.MustCompile(`/v\d+$`).ReplaceAllString(strings.TrimPrefix(m[1], "github.com/"), "")] = true
+	}
+	for _, m := range regexp.MustCompile(`(?m)^tool (\S+?)/cmd/`).FindAllStringSubmatch(mod, -1) {
+		want[m[1]] = true
+	}
+	for name := range want {
+		if !rows[name] {
+			t.Errorf("docs/architecture.md has no line for %s", name)
+		}
+	}
+	for name := range rows {
+		if !want[name] {
+			t.Errorf("docs/architecture.md has a line for %s, which is no room and no direct dependency", name)
+		}
+	}
+}
+
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
