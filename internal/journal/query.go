@@ -17,7 +17,7 @@ const (
 	KindRun    RowKind = "automation"
 	KindScript RowKind = "script"
 	KindCall   RowKind = "service"
-	KindOwn    RowKind = "hearth" // our own calls; those that only read when this kind is asked for
+	KindOwn    RowKind = "hearth" // our own calls; those that only read when this kind, a user or a text is asked for
 	KindGap    RowKind = "gap"
 	KindBulk   RowKind = "bulk" // many entities at once became unavailable or came back
 )

@@ -14,7 +14,7 @@ const (
 	kindOwn
 	kindGap
 	kindBulk
-	kindLook // an own call that only read: kept, but told only when asked for
+	kindLook // an own call that only read: kept, but told only when its kind, a user or a text is asked for
 )
 
 // Marks of a row.

@@ -130,9 +130,11 @@ func (q *Query) selection(v *mirror.View) *conditions {
 // conditions are those on the rows themselves.
 func (q *Query) conditions(v *mirror.View) *conditions {
 	c := &conditions{}
-	if len(q.Kinds) == 0 {
+	switch {
+	case len(q.Kinds) == 0 && (q.User != "" || q.Text != ""):
+	case len(q.Kinds) == 0:
 		c.add("e.kind <> 8")
-	} else {
+	default:
 		marks := make([]string, len(q.Kinds))
 		for i, k := range q.Kinds {
 			marks[i] = "?"

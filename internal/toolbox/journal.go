@@ -18,7 +18,7 @@ func (b *Box) journalShelf() []tool.Tool {
 		tool.NewRead(tool.Spec{
 			Name:     "journal_query",
 			Title:    "What happened",
-			About:    "What happened in the house, newest first: state changes, automation and script runs, service calls with their data, Hearth's own calls, gaps. All filters must fit. group_by counts instead of listing. coverage says from when to when the journal is complete: where it has a gap, never conclude that something did not happen. Default: the last 24 hours, 50 rows.",
+			About:    "What happened in the house, newest first: state changes, automation and script runs, service calls with their data, Hearth's own calls, gaps. Hearth's calls that only read are left out unless kinds, user or text asks for them. All filters must fit. group_by counts instead of listing. coverage says from when to when the journal is complete: where it has a gap, never conclude that something did not happen. Default: the last 24 hours, 50 rows.",
 			Class:    home.Read,
 			Core:     true,
 			Compact:  true,
@@ -46,7 +46,7 @@ type queryIn struct {
 	Label      string   `json:"label,omitempty" jsonschema:"Only with this label: id or name"`
 	State      string   `json:"state,omitempty" jsonschema:"Only changes to this state"`
 	OldState   string   `json:"old_state,omitempty" jsonschema:"Only changes from this state"`
-	User       string   `json:"user,omitempty" jsonschema:"Only what this person or user did: name or id"`
+	User       string   `json:"user,omitempty" jsonschema:"Only what this person, user or caller of Hearth did: name, a part of it that only one has, or id"`
 	Automation string   `json:"automation,omitempty" jsonschema:"Only runs of this automation: id or name"`
 	Trigger    string   `json:"trigger_entity,omitempty" jsonschema:"Only runs that this entity triggered: id or name"`
 	Text       string   `json:"text,omitempty" jsonschema:"Only rows with these words in names, messages or service data"`
@@ -135,6 +135,9 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 	if err != nil {
 		return queryOut{}, err
 	}
+	if q.User, err = v.who(ctx, in.User); err != nil {
+		return queryOut{}, err
+	}
 	ask := func(limit int) (queryOut, error) {
 		q := q
 		q.Limit = limit
@@ -147,8 +150,8 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 	out, err := ask(in.Limit)
 	out.again = ask
 	if err == nil && out.Total == 0 {
-		if unknown := v.unknown(q.Entities); unknown != nil {
-			return queryOut{}, unknown
+		if unheard := v.unheard(ctx, q); unheard != nil {
+			return queryOut{}, unheard
 		}
 		if out.Note = "nothing fits in this window"; !out.Coverage.Complete {
 			out.Note = "nothing that was seen fits, but the journal has holes in this window: it may have happened unseen"
@@ -164,7 +167,7 @@ func noJournal() error {
 // query turns arguments into the journal's own question.
 func (v sight) query(in queryIn) (q journal.Query, err error) {
 	q = journal.Query{
-		Pattern: in.Pattern, State: in.State, OldState: in.OldState, User: strings.TrimSpace(in.User), Text: in.Text, Context: in.Context,
+		State: in.State, OldState: in.OldState, Text: in.Text, Context: in.Context,
 		Cursor: in.Cursor, GroupBy: in.GroupBy, Location: v.Location(), Now: v.b.now(), Domain: strings.ToLower(strings.TrimSpace(in.Domain)),
 	}
 	for _, k := range in.Kinds {
@@ -182,9 +185,15 @@ func (v sight) query(in queryIn) (q journal.Query, err error) {
 		}
 		q.Entities = append(q.Entities, id)
 	}
+	if q.Pattern, err = pattern(in.Pattern); err != nil {
+		return q, err
+	}
 	if in.Automation != "" {
 		if q.Automation, err = v.past(in.Automation); err != nil {
 			return q, err
+		}
+		if q.Automation.Domain() != "automation" {
+			return q, home.Errorf(home.Invalid, "%s is no automation", q.Automation).WithHint("automations have ids like automation.night; entity_list with domain automation lists them")
 		}
 	}
 	if in.Trigger != "" {
@@ -204,16 +213,6 @@ func (v sight) past(s string) (home.EntityID, error) {
 		return id, nil
 	}
 	return v.entity(s)
-}
-
-// unknown is the error for ids that neither house nor journal know.
-func (v sight) unknown(ids []home.EntityID) error {
-	for _, id := range ids {
-		if _, _, ok := v.Entity(v.sc, id); !ok {
-			return v.noEntity(string(id))
-		}
-	}
-	return nil
 }
 
 func (v sight) page(p journal.Page) queryOut {

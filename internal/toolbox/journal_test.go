@@ -14,6 +14,7 @@ import (
 	"hearth/internal/journal"
 	"hearth/internal/mirror"
 	"hearth/internal/store"
+	"hearth/internal/tool"
 )
 
 // diary is a test box with a real journal, over a disk that can be full.
@@ -98,5 +99,43 @@ func TestHearthStatus_CountsWhatTheDiskDoesNotTake(t *testing.T) {
 	d.full.Store(false)
 	if got := says(); got["waiting"] != 0.0 {
 		t.Errorf("%v", got)
+	}
+}
+
+func TestJournalQuery_SaysWhatIsUnknown(t *testing.T) {
+	d := newDiary(t)
+	d.w.Apply(home.Report{Kind: home.ReportRegistry, At: time.Now(), Registries: &home.Registries{Users: []home.User{
+		{ID: "u1", Name: "account-ann", Person: "person.ann"}, {ID: "u2", Name: "Änne Müller"}, {ID: "u3", Name: "Bob Müller"},
+	}}})
+	d.happens("call_service", `{"domain":"light","service":"turn_on","service_data":{"entity_id":"light.ceiling"}}`, "u1")
+	d.happens("call_service", `{"domain":"light","service":"turn_on","service_data":{"entity_id":"light.ceiling"}}`, "u2")
+	d.happens("automation_triggered", `{"name":"Gone","entity_id":"automation.gone","source":"state of light.old"}`, "")
+	if err := d.Journal.Record(t.Context(), home.CallRecord{ID: "call_read", At: time.Now(), Tool: "entity_get", Who: "Claude desk"}); err != nil {
+		t.Fatal(err)
+	}
+	reg := tool.NewRegistry(d.Tools()...)
+	for _, c := range []struct{ args, want string }{
+		{`{"user":"Änne"}`, `"total":1`}, {`{"user":"anne müller"}`, `"total":1`}, {`{"user":"person.ann"}`, `"total":1`}, {`{"user":"ann"}`, `"total":1`},
+		{`{"user":"account-ann"}`, `"total":1`}, {`{"user":"u2"}`, `"total":1`}, {`{"user":"Bob Müller"}`, `"total":0`}, {`{"user":"claude"}`, `"total":1`},
+		{`{"user":"Müller"}`, `ambiguous: 2 people, users or callers may be meant by "Müller": Änne Müller or Bob Müller`},
+		{`{"user":"Nobody"}`, `not_found: no person, user or caller "Nobody"`}, {`{"user":"Anne Muler"}`, "Did you mean Änne Müller"},
+		{`{"automation":"automation.gone"}`, `"total":1`}, {`{"automation":"automation.gone","state":"never"}`, `"total":0`},
+		{`{"automation":"automation.nosuch"}`, `not_found: no entity "automation.nosuch"`}, {`{"automation":"light.ceiling"}`, "light.ceiling is no automation"},
+		{`{"trigger_entity":"light.nosuch"}`, `not_found: no entity "light.nosuch"`}, {`{"trigger_entity":"light.ceiling"}`, `"total":0`},
+		{`{"trigger_entity":"light.secret"}`, `not_found: no entity "light.secret"`},
+		{`{"entity_id":["automation.gone"],"kinds":["state"]}`, `"total":0`}, {`{"entity_id":["light.nosuch"]}`, "not_found"},
+		{`{"pattern":"["}`, `invalid: "[" in pattern`}, {`{"pattern":"lihgt.*"}`, `no entity id is like "lihgt.*"`}, {`{"pattern":"lock.*","state":"never"}`, `"total":0`},
+		{`{"pattern":"AUTOMATION.G*"}`, `"total":1`}, {`{"domain":"lihgt"}`, `Did you mean light?`}, {`{"domain":"climate","state":"never"}`, `"total":0`},
+		{`{"kinds":["hearth"]}`, `"call":"call_read"`}, {`{"text":"Claude"}`, `"call":"call_read"`},
+	} {
+		if got := said(reg.Call(t.Context(), reader(), "journal_query", []byte(c.args))); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s\nwant %s", c.args, got, c.want)
+		}
+	}
+	if got := said(reg.Call(t.Context(), reader(), "journal_query", []byte(`{}`))); strings.Contains(got, "call_read") {
+		t.Errorf("plain reads are listed: %s", got)
+	}
+	if got := said(reg.Call(t.Context(), reader(), "journal_why", []byte(`{"entity_id":"light.nosuch"}`))); !strings.Contains(got, `no entity "light.nosuch"`) {
+		t.Error(got)
 	}
 }

@@ -81,8 +81,8 @@ func (b *Box) journalWhy(ctx context.Context, c tool.Caller, in whyIn) (whyOut, 
 	}
 	w, err := b.Journal.Why(ctx, v.sc, q)
 	if q.Entity != "" && (home.CodeOf(err) == home.NotFound || err == nil && w.Root == nil) {
-		if unknown := v.unknown([]home.EntityID{q.Entity}); unknown != nil {
-			return whyOut{}, unknown
+		if unmet := v.unmet(ctx, q.Entity); unmet != nil {
+			return whyOut{}, unmet
 		}
 	}
 	if err != nil {
