@@ -119,12 +119,12 @@ func (f *flow) release(first ...home.Report) {
 	for _, r := range first {
 		f.sink(r)
 	}
+	f.released.Store(true) // whoever waited for the snapshot may write now, whatever else is held
 	for i, r := range f.held {
 		f.sink(r)
 		f.held[i] = home.Report{}
 	}
 	f.held, f.holding = nil, false
-	f.released.Store(true)
 }
 
 // begun reports whether a snapshot ever went out.
