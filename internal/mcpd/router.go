@@ -63,7 +63,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 // nobody can ask for the answer again, nor cancel the call, so it is cancelled.
 // A session's call goes on: there a broken connection is not a cancellation.
 func (s *Server) serveAlone(w *stream, r *http.Request, req *request) {
-	if r.Method == http.MethodPost && s.short(w, r, req) {
+	if r.Method == http.MethodPost && s.short(w, r, req) || noMethod(w, r, req) {
 		return
 	}
 	stop := context.AfterFunc(r.Context(), req.abandon)

@@ -204,7 +204,7 @@ func (s *Server) serveSession(w *stream, r *http.Request, req *request) {
 	switch {
 	case r.Method == http.MethodDelete:
 		s.sessions.drop(id)
-	case req.msg.Method == "tools/call" && s.shortInSession(w, r, req):
+	case req.msg.Method == "tools/call" && s.shortInSession(w, r, req), noMethod(w, r, req):
 		return
 	case req.msg.Method == "notifications/cancelled":
 		var p struct {
