@@ -59,6 +59,8 @@ type pipe struct {
 	rest []byte // of the line being handed out
 	err  error
 
+	lines lines // the reader's
+
 	mu      sync.Mutex
 	w       io.WriteCloser
 	waiting map[string]bool // ids of calls without an answer yet
@@ -114,18 +116,14 @@ func (p *pipe) accept(line []byte) {
 	if len(line) == 0 {
 		return
 	}
-	var e envelope
-	if err := json.Unmarshal(line, &e); err != nil && line[0] != '[' || !json.Valid(line) {
-		p.complain(nil, codeParse, "the line is not a JSON-RPC message")
+	m := p.lines.judge(line)
+	if m.code != 0 {
+		p.complain(m.any, m.code, m.why)
 		return
 	}
-	if line[0] != '[' && e.Version != "2.0" {
-		p.complain(e.ID, codeRequest, "the message's jsonrpc member must be \"2.0\"")
-		return
-	}
-	if len(e.ID) > 0 && e.Method != "" {
+	if m.id != nil {
 		p.mu.Lock()
-		p.waiting[string(e.ID)] = true
+		p.waiting[string(m.id)] = true
 		p.mu.Unlock()
 	}
 	p.rest = append(line, '\n')
