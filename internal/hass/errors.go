@@ -1,6 +1,7 @@
 package hass
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -83,6 +84,20 @@ func offline(msg string, cause error) error {
 type errAuth struct{ words string }
 
 func (e errAuth) Error() string { return "Home Assistant refuses the token (" + quoted(e.words) + ")" }
+
+// errSilent says that the other side had not been heard for a while when the
+// session ended: what it sent meanwhile, if anything, was lost.
+type errSilent struct{ error }
+
+func (e errSilent) Unwrap() error { return e.error }
+
+// silent marks err where it is a time-out.
+func silent(err error) error {
+	if isTimeout(err) || errors.Is(err, context.DeadlineExceeded) {
+		return errSilent{err}
+	}
+	return err
+}
 
 // cause is a fault on the way to Home Assistant and what to do about it.
 type cause struct {

@@ -40,7 +40,7 @@ func (c *Client) Run(ctx context.Context, sink func(home.Report)) error {
 			err = errors.New(home.OurStop)
 		}
 		if up || !told {
-			sink(home.Report{Kind: home.ReportLink, At: time.Now(), Reason: err.Error()})
+			sink(home.Report{Kind: home.ReportLink, At: time.Now(), Reason: err.Error(), Silent: errors.As(err, new(errSilent))})
 			told = true
 		}
 		if stopping {

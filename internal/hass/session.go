@@ -161,7 +161,7 @@ func (s *session) start(ctx context.Context, kind string, fields map[string]any,
 	within, cancel := context.WithTimeout(s.ctx, writeWithin)
 	defer cancel()
 	if err := s.conn.Write(within, websocket.MessageText, text); err != nil {
-		s.end(fmt.Errorf("writing failed: %w", plain(err)))
+		s.end(silent(fmt.Errorf("writing failed: %w", plain(err))))
 		return c, s.over()
 	}
 	return c, nil
@@ -293,7 +293,7 @@ func (s *session) readError(err error, got int) error {
 	if errors.As(err, &closed) {
 		return fmt.Errorf("closed by Home Assistant (code %d %s)", closed.Code, quoted(closed.Reason))
 	}
-	return fmt.Errorf("the connection broke: %w", plain(err))
+	return silent(fmt.Errorf("the connection broke: %w", plain(err)))
 }
 
 // awaiting names the commands in flight, for an answer that was too large.
@@ -426,7 +426,7 @@ func (s *session) pong(c *command) error {
 		quiet := time.Since(time.Unix(0, s.lastByte.Load()))
 		if quiet >= pongWithin {
 			s.forget(c.id)
-			return fmt.Errorf("no answer of Home Assistant to a ping within %s", pongWithin)
+			return errSilent{fmt.Errorf("no answer of Home Assistant to a ping within %s", pongWithin)}
 		}
 	}
 }

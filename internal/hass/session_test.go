@@ -261,7 +261,7 @@ func TestPing(t *testing.T) {
 			}
 		}
 		rs := r.took()
-		if len(rs) == 0 || rs[0].Kind != home.ReportLink || rs[0].Up || !strings.Contains(rs[0].Reason, "ping") {
+		if len(rs) == 0 || rs[0].Kind != home.ReportLink || rs[0].Up || !rs[0].Silent || !strings.Contains(rs[0].Reason, "ping") {
 			t.Errorf("reports: %s", kinds(rs))
 		}
 		if n := r.count("call_service"); n != 1 {
@@ -308,6 +308,11 @@ func TestAWriteIsNeverSentAgain(t *testing.T) {
 		}
 		if n := r.count("call_service"); n != 1 {
 			t.Errorf("the write was sent %d times", n)
+		}
+		for _, rep := range r.took() {
+			if rep.Kind == home.ReportLink && !rep.Up && rep.Silent {
+				t.Error("a link that was closed in plain sight is called silent")
+			}
 		}
 	})
 }

@@ -27,7 +27,7 @@ type ReportKind uint8
 // The kinds of report a link makes. Zero is invalid.
 const (
 	_              ReportKind = iota
-	ReportLink                // the link went up or down: Up, Reason
+	ReportLink                // the link went up or down: Up, Reason, Silent
 	ReportSnapshot            // the whole house: Registries, Patches (all Full), Info, Services
 	ReportStates              // Patches
 	ReportEntities            // rows of the entity registry changed: Registries.Entities, RemovedEntities
@@ -49,6 +49,7 @@ type Report struct {
 	At              time.Time // when the frame was read
 	Up              bool
 	Reason          string // why the link went down
+	Silent          bool   // it went silent, and was down for a while before anybody noticed
 	Patches         []Patch
 	Registries      *Registries
 	RemovedEntities []EntityID
@@ -70,7 +71,7 @@ const (
 	RegistryChanged      // Registry names which one; Entities those touched, nil for all
 	Happened             // Event
 	LinkUp
-	LinkDown // Reason
+	LinkDown // Reason, Silent
 	BodyChanged
 )
 
@@ -97,4 +98,5 @@ type Change struct {
 	Entities []EntityID
 	Event    *Event
 	Reason   string
+	Silent   bool
 }

@@ -4,10 +4,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"hearth/internal/health"
+	"hearth/internal/home"
 	"hearth/internal/store"
 )
 
@@ -163,13 +163,14 @@ func (j *Journal) linkUp(at time.Time) {
 
 // linkDown ends coverage and begins a gap. A link that went silent was blind
 // before anybody noticed: then the gap begins with the last thing seen.
-func (j *Journal) linkDown(at time.Time, reason string) {
+func (j *Journal) linkDown(c *home.Change) {
+	at, reason := c.At, c.Reason
 	if reason == "" {
 		reason = "no reason given"
 	}
 	what := "no link to Home Assistant: " + reason
 	from := at
-	if silent(reason) && j.lastSeen.Before(at) {
+	if c.Silent && j.lastSeen.Before(at) {
 		from = at.Add(-detection)
 		if j.lastSeen.After(from) {
 			from = j.lastSeen
@@ -187,16 +188,6 @@ func (j *Journal) linkDown(at time.Time, reason string) {
 		j.gap = &event{j: j, at: from.UnixMilli(), kind: kindGap, what: what}
 		j.rows = append(j.rows, j.gap)
 	}
-}
-
-func silent(reason string) bool {
-	r := strings.ToLower(reason)
-	for _, word := range []string{" ping", "pong", "time out", "timeout", "timed out", "deadline", "no answer", "silent", "stall"} {
-		if strings.Contains(r, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // missed records changes that the stream dropped because the journal was too

@@ -20,7 +20,7 @@ import (
 
 func (r *rig) down(reason string) time.Time {
 	at := r.tick()
-	r.w.Apply(home.Report{Kind: home.ReportLink, At: at, Reason: reason})
+	r.w.Apply(home.Report{Kind: home.ReportLink, At: at, Reason: reason, Silent: strings.Contains(reason, "to a ping")})
 	return at
 }
 

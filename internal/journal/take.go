@@ -49,7 +49,7 @@ func (j *Journal) take(cs []home.Change, v *mirror.View) {
 		case home.LinkUp:
 			j.linkUp(c.At)
 		case home.LinkDown:
-			j.linkDown(c.At, c.Reason)
+			j.linkDown(c)
 		}
 		if c.Kind == home.StateChanged || c.Kind == home.Happened {
 			j.lastSeen = c.At

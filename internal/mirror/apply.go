@@ -145,7 +145,7 @@ func (a *step) link(r home.Report) {
 		text += ": " + r.Reason
 	}
 	a.w.health.Light(health.MirrorStale, text)
-	a.change(home.Change{Kind: home.LinkDown, Reason: r.Reason})
+	a.change(home.Change{Kind: home.LinkDown, Reason: r.Reason, Silent: r.Silent})
 }
 
 // snapshot makes the view equal to the whole house as a link just read it, and
