@@ -118,6 +118,9 @@ func TestHouse_ActsAndKnowsWhy(t *testing.T) {
 	}
 
 	status := h.ask(t, "hearth_status", `{}`)
+	if all, err := h.client.Status(t.Context()); err != nil || status["mirror"].(map[string]any)["entities"] != float64(all.Entities) {
+		t.Errorf("the doctor counts %d entities, the tools say %v (%v)", all.Entities, status["mirror"], err)
+	}
 	if status["up"] == nil {
 		t.Error("the status does not say how long this process has run")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"hearth/internal/health"
 	"hearth/internal/home"
+	"hearth/internal/mirror"
 	"hearth/internal/tool"
 )
 
@@ -38,7 +39,7 @@ type Status struct {
 	Online     bool             `json:"online"`
 	Reason     string           `json:"reason,omitempty"` // why it is offline
 	Live       bool             `json:"live"`             // the mirror follows the house
-	Entities   int              `json:"entities"`
+	Entities   int              `json:"entities"`         // as the tools count them: with a state, within sight
 	Seq        uint64           `json:"seq"`
 	Waiting    int              `json:"journal_waiting"`
 	Conditions []Condition      `json:"conditions"`
@@ -61,7 +62,12 @@ func (r *rooms) status(address string) Status {
 	s.Online, s.Reason = r.client.Online()
 	v := r.house.View()
 	_, stale := v.Stale()
-	s.Live, s.Entities, s.Seq = !stale && !v.Empty(), v.Count(home.Everything()), v.Seq()
+	s.Live, s.Seq = !stale && !v.Empty(), v.Seq()
+	for _, st := range v.Entities(owner().Grant.Scope, mirror.Filter{}) {
+		if st != nil {
+			s.Entities++
+		}
+	}
 	s.Waiting, _ = r.journal.Lag()
 	for _, f := range r.client.BadFrames() {
 		s.BadFrames = append(s.BadFrames, fmt.Sprintf("%s, %s, %d bytes: %s", home.FormatTime(f.At, v.Location()), f.Why, f.Size, home.Clip(strings.ToValidUTF8(f.Head, "?"), 200)))
