@@ -53,6 +53,7 @@ type keeper struct {
 	read    [lists]time.Time // when a list was last asked for; run's
 	state   string           // of the house: RUNNING, STARTING…; run's
 	persons map[string]home.EntityID
+	me      userRow // the account of our own token; run's
 }
 
 func newKeeper(s *session) *keeper {

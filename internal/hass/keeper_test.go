@@ -337,8 +337,8 @@ func TestATokenThatIsNoAdministrators(t *testing.T) {
 		r.up()
 		rs := r.took()
 		s := find(rs, home.ReportSnapshot)
-		if s == nil || len(s.Registries.Users) != 1 || s.Registries.Users[0].Name != "Ann" {
-			t.Fatalf("snapshot: %+v", s)
+		if s == nil || len(s.Registries.Users) != 2 || s.Registries.Users[0].Name != "Hearth" || s.Registries.Users[1].Name != "Ann" {
+			t.Fatalf("the users are not our own account and the person: %+v", s)
 		}
 		if b := find(rs, home.ReportBodies); b == nil || b.Bodies[0].Missing != home.NoRights {
 			t.Errorf("bodies: %+v", b)

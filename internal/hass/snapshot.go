@@ -30,12 +30,13 @@ func (k *keeper) identify(ctx context.Context) error {
 	}
 	k.s.c.latency.Store(int64(time.Since(begin)))
 	var me struct {
-		ID    string `json:"id"`
-		Admin bool   `json:"is_admin"`
+		userRow
+		Admin bool `json:"is_admin"`
 	}
 	if err := decode("auth/current_user", raw, &me); err != nil {
 		return err
 	}
+	k.me = me.userRow
 	k.s.c.identified(me.ID, me.Admin)
 	return nil
 }
@@ -323,10 +324,14 @@ func (k *keeper) learnPersons(rows []home.Entity) {
 
 // users reads accounts and persons.
 func (k *keeper) users(ctx context.Context) ([]home.User, error) {
-	var accounts []userRow
+	accounts := []userRow{k.me} // all that a token which is no administrator's may know
 	if admin, _ := k.s.c.Admin(); admin {
-		if err := k.ask(ctx, "config/auth/list", &accounts, true); err != nil {
+		var all []userRow
+		if err := k.ask(ctx, "config/auth/list", &all, true); err != nil {
 			return nil, err
+		}
+		if all != nil {
+			accounts = all
 		}
 	}
 	var persons personRows
