@@ -14,13 +14,13 @@ type whyIn struct {
 	At        string `json:"at,omitempty" jsonschema:"About when: ISO time, 2h (ago), NOW-30m, today 7:00, monday 14:00; default its last change"`
 	Context   string `json:"context_id,omitempty" jsonschema:"A context id from another answer, instead of an entity"`
 	Direction string `json:"direction,omitempty" jsonschema:"causes, effects or both" default:"both" enum:"causes,effects,both"`
-	Depth     int    `json:"depth,omitempty" jsonschema:"How many steps to follow" default:"5" min:"1" max:"10"`
+	Depth     int    `json:"depth,omitempty" jsonschema:"How many contexts to follow up and down: one is a call or run with all it did, and may take several levels of the tree" default:"5" min:"1" max:"10"`
 }
 
 type whyOut struct {
 	Summary   string     `json:"summary" jsonschema:"the answer in one sentence"`
 	Tree      []nodeLine `json:"tree" jsonschema:"root cause first; level says how deep a line stands under the one before with a smaller level"`
-	Depth     int        `json:"depth" jsonschema:"steps followed"`
+	Depth     int        `json:"depth" jsonschema:"contexts followed, not levels of the tree"`
 	Truncated bool       `json:"truncated,omitempty" jsonschema:"true when the tree goes on"`
 	Coverage  coverage   `json:"coverage" jsonschema:"how complete the journal is around it"`
 	Notes     []string   `json:"notes,omitempty" jsonschema:"what could not be known"`
