@@ -229,7 +229,7 @@ func (s *Stdio) apologise() error {
 	s.silent = ""
 	for key, id := range s.pending {
 		delete(s.pending, key)
-		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"offline: the house restarted while this was under way. It may have happened: look before you try again."}}`+"\n", id)
+		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"offline: Hearth left while this was under way. It may have happened: look before you try again."}}`+"\n", id)
 		if _, err := s.Out.Write(line); err != nil {
 			return fmt.Errorf("write to the client: %w", err)
 		}
