@@ -162,8 +162,29 @@ func (j *judging) sceneBody(id home.EntityID) *home.Error {
 	if err != nil {
 		return err
 	}
+	if err := j.sceneIsLoaded(id, m["entities"]); err != nil {
+		return err
+	}
 	j.leaves[id] = struct{}{}
 	return j.within(id, j.sceneStates(m["entities"], string(id)))
+}
+
+// sceneIsLoaded compares the text of a scene, which comes from a file, with the
+// entities that the scene shows it sets: a file that was edited and not loaded
+// tells nothing of what would happen.
+func (j *judging) sceneIsLoaded(id home.EntityID, v any) *home.Error {
+	states, _ := v.(map[string]any)
+	written := make(map[string]bool, len(states))
+	for key := range states {
+		written[lower(key)] = true
+	}
+	for _, member := range j.v.Members(id) {
+		if !written[string(member)] {
+			return denied("what %s does is not known: its text is not what Home Assistant has loaded", id).
+				WithHint("Reload the scenes in Home Assistant.")
+		}
+	}
+	return nil
 }
 
 // sceneStates judges a map of entities to the states they shall have.

@@ -58,6 +58,27 @@ func TestJudge_TextWithoutRights(t *testing.T) {
 	}
 }
 
+// The text of a scene comes from a file, which may have been edited since it
+// was loaded.
+func TestJudge_SceneThatIsNotWhatIsLoaded(t *testing.T) {
+	for members, want := range map[string]bool{
+		`["light.a","light.b","lock.front","cover.blind"]`: true,
+		`["light.a","light.b"]`:                            true,
+		`["light.a","cover.garage"]`:                       false,
+	} {
+		h := testHouse(t, func(r *home.Report) {
+			r.Patches = append(r.Patches, shown("scene.movie", "x", `{"entity_id":`+members+`}`))
+		})
+		v, err := NewJudge(h)(t.Context(), caller(), "service_call", asked(t, "scene.turn_on scene.movie"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Allow != want {
+			t.Errorf("%s: allowed %v: %s", members, v.Allow, v.Why)
+		}
+	}
+}
+
 // A switch may be shown as a lock or a gate under any name, and the switch of a
 // garage's opener as a lamp.
 func TestJudge_SwitchShownAsSomethingElse(t *testing.T) {
