@@ -465,3 +465,28 @@ func TestArguments(t *testing.T) {
 		}
 	}
 }
+
+// A panic on the way must not keep the place that was reserved for a session.
+func TestAPanicGivesTheSessionsPlaceBack(t *testing.T) {
+	h := newHouse(t, nil)
+	h.stateful = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("inside the SDK") })
+	for range maxSessions + 1 {
+		r, err := http.NewRequest(http.MethodPost, h.url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer actor-token")
+		r.Header.Set("Content-Type", "application/json")
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode != http.StatusInternalServerError {
+			t.Fatalf("status %d, want 500", a.StatusCode)
+		}
+	}
+	if n := h.sessions.count(); n != 0 {
+		t.Errorf("%d places are taken by sessions that never opened", n)
+	}
+}
