@@ -133,8 +133,8 @@ func (c *Client) Body(ctx context.Context, domain, configID string) (json.RawMes
 	return raw, nil
 }
 
-// Extract asks Home Assistant itself what a target is (tests and doctor compare
-// with our own resolution). expand makes members of group entities.
+// Extract asks Home Assistant itself what a target is, for tests that compare it
+// with our own resolution. expand makes members of group entities.
 func (c *Client) Extract(ctx context.Context, t home.Target, expand bool) (entities []home.EntityID, err error) {
 	var out struct {
 		Entities []home.EntityID `json:"referenced_entities"`

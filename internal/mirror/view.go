@@ -267,9 +267,6 @@ func (v *View) Bodies() (have, want int) {
 // DeviceArea is the area a device is in: its own, else its parent's; "" for none.
 func (v *View) DeviceArea(id home.DeviceID) home.AreaID { return v.devs.area[id] }
 
-// DeviceChildren are the devices that are part of this one.
-func (v *View) DeviceChildren(id home.DeviceID) []home.DeviceID { return v.devs.children[id] }
-
 // Class is the effective device class of a row and its state: the person's,
 // else the state's attribute, else the integration's.
 func Class(e *home.Entity, s *home.State) string {

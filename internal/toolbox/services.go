@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"hearth/internal/home"
 	"hearth/internal/mirror"
@@ -27,7 +28,7 @@ func (b *Box) serviceShelf() []tool.Tool {
 			Class: home.Act,
 			// What it may do is whatever the service does: the judge decides per call.
 			Varies:  true,
-			Slow:    45 * 1e9,
+			Slow:    45 * time.Second,
 			Core:    true,
 			Compact: true,
 			Examples: []string{
