@@ -181,7 +181,7 @@ func (r *rooms) call(ctx context.Context, q CallRequest) (CallAnswer, error) {
 func (r *rooms) resync(context.Context, struct{}) (struct{}, error) {
 	if up, reason := r.client.Online(); !up {
 		return struct{}{}, home.Errorf(home.Offline, "nothing was read: %s", reason).
-			WithHint("everything is read when the link is back; hearth doctor tells which hop fails")
+			WithHint("everything is read by itself when the link is back")
 	}
 	r.client.Resync()
 	return struct{}{}, nil
