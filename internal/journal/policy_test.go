@@ -173,6 +173,23 @@ func TestTriggerEntity(t *testing.T) {
 	}
 }
 
+// A rule of a person's own is converted to the unit of the entity it fits, for
+// every dimension.
+func TestPolicy_ConvertsTheUnitsOfRules(t *testing.T) {
+	for _, c := range []struct {
+		rule, unit string
+		by, want   float64
+	}{
+		{"MB/s", "kB/s", 1, 1000}, {"Mbit/s", "B/s", 8, 1e6}, {"KiB/s", "B/s", 1, 1024}, {"GB", "MB", 2, 2000}, {"GiB", "MiB", 1, 1024},
+		{"mm/h", "in/h", 25.4, 1}, {"mm/d", "mm/h", 24, 1}, {"W", "kW", 50, 0.05}, {"km", "mi", 1.609344, 1}, {"m³/h", "L/min", 6, 100},
+	} {
+		d := testPolicy(Rule{Name: "own", Units: []string{c.rule}, Verdict: Deadband, By: c.by, Unit: c.rule}).decide(traits{id: "sensor.x", unit: c.unit})
+		if d.verdict != Deadband || d.by < c.want*0.999 || d.by > c.want*1.001 {
+			t.Errorf("%g %s is %g %s, want %g", c.by, c.rule, d.by, c.unit, c.want)
+		}
+	}
+}
+
 func FuzzTriggerEntity(f *testing.F) {
 	for _, s := range []string{"state of light.kitchen", "sensor.x via template", "person.a entering b", "time set in x.y", "ж - a.b", "state of ."} {
 		f.Add(s)

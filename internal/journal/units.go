@@ -1,5 +1,7 @@
 package journal
 
+import "strings"
+
 // dimension is what a unit measures; units of one dimension convert by a factor.
 type dimension uint8
 
@@ -207,8 +209,14 @@ func motion(u string) (dimension, float64) {
 		return length, 0.9144
 	case "mi":
 		return length, 1609.344
-	case "mm/h", "mm/d", "in/h", "in/d":
+	case "mm/h":
 		return rain, 1
+	case "mm/d":
+		return rain, 1.0 / 24
+	case "in/h":
+		return rain, 25.4
+	case "in/d":
+		return rain, 25.4 / 24
 	case "g":
 		return mass, 1e-3
 	case "kg":
@@ -259,10 +267,44 @@ func volumes(u string) (dimension, float64) {
 		return flow, 60000
 	case "gal/min":
 		return flow, 3.78541
-	case "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s", "KiB/s", "MiB/s", "GiB/s":
-		return dataRate, 1
-	case "bit", "kbit", "Mbit", "Gbit", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB":
-		return dataSize, 1
+	}
+	return data(u)
+}
+
+// data are amounts of data, and of data in a second.
+func data(u string) (dimension, float64) {
+	amount, perSecond := strings.CutSuffix(u, "/s")
+	of := dataSize
+	if perSecond {
+		of = dataRate
+	}
+	switch amount {
+	case "bit":
+		return of, 1.0 / 8
+	case "kbit":
+		return of, 1e3 / 8
+	case "Mbit":
+		return of, 1e6 / 8
+	case "Gbit":
+		return of, 1e9 / 8
+	case "B":
+		return of, 1
+	case "kB":
+		return of, 1e3
+	case "MB":
+		return of, 1e6
+	case "GB":
+		return of, 1e9
+	case "TB":
+		return of, 1e12
+	case "KiB":
+		return of, 1 << 10
+	case "MiB":
+		return of, 1 << 20
+	case "GiB":
+		return of, 1 << 30
+	case "TiB":
+		return of, 1 << 40
 	}
 	return noDimension, 1
 }
