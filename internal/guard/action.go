@@ -11,10 +11,10 @@ import (
 
 // actions judges a script's sequence, whatever branch would be taken.
 func (j *judging) actions(v any, inside string) *home.Error {
-	if j.depth++; j.depth > 4*maxDepth {
+	if j.nested++; j.nested > maxNested {
 		return denied("its sequences are nested too deep")
 	}
-	defer func() { j.depth-- }()
+	defer func() { j.nested-- }()
 	if err := j.look(); err != nil {
 		return err
 	}

@@ -79,6 +79,33 @@ func TestJudge_SceneThatIsNotWhatIsLoaded(t *testing.T) {
 	}
 }
 
+// Branches within branches are no calls: a script of many levels is judged by
+// what it does at the bottom.
+func TestJudge_NestedBranches(t *testing.T) {
+	wrap := func(inner string, levels int) string {
+		for range levels {
+			inner = `{"choose":[{"conditions":[],"sequence":[{"parallel":[{"sequence":[{"repeat":{"count":1,"sequence":[{"if":[],"then":[` + inner + `]}]}}]}]}]}]}`
+		}
+		return `{"sequence":[` + inner + `]}`
+	}
+	const lamp = `{"action":"light.turn_on","target":{"entity_id":"light.a"}}`
+	const door = `{"action":"lock.unlock","target":{"entity_id":"lock.front"}}`
+	for text, want := range map[string]string{
+		wrap(lamp, 3): "", wrap(door, 3): "lock.unlock is not on the list", wrap(lamp, 40): "nested too deep",
+	} {
+		h := testHouse(t, func(r *home.Report) {
+			r.Bodies = append(r.Bodies, home.Body{Entity: "script.decoy", Config: json.RawMessage(text)})
+		})
+		v, err := NewJudge(h)(t.Context(), caller(), "service_call", asked(t, "script.turn_on script.decoy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Allow != (want == "") || !strings.Contains(v.Why, want) {
+			t.Errorf("%.60s… of %d bytes: allowed %v: %s", text, len(text), v.Allow, v.Why)
+		}
+	}
+}
+
 // A switch may be shown as a lock or a gate under any name, and the switch of a
 // garage's opener as a lamp.
 func TestJudge_SwitchShownAsSomethingElse(t *testing.T) {

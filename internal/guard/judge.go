@@ -12,8 +12,9 @@ import (
 
 // The bounds of one judgement: what is larger is not understood, and denied.
 const (
-	maxDepth = 12      // scripts within scripts
-	maxLooks = 200_000 // entities and actions looked at
+	maxDepth  = 12      // scripts within scripts
+	maxNested = 200     // sequences within sequences, all scripts together
+	maxLooks  = 200_000 // entities and actions looked at
 )
 
 // NewJudge makes the judge: a short list; all else is denied.
@@ -51,7 +52,8 @@ type judging struct {
 	v       *mirror.View
 	scope   home.Scope
 	looks   *int // how many more things may be looked at
-	depth   int
+	depth   int  // of calls
+	nested  int  // of sequences
 	leaves  map[home.EntityID]struct{}
 	scripts map[home.EntityID]bool // looked at already, or being looked at
 }

@@ -25,7 +25,7 @@ func (j *judging) notListed(a act, id home.EntityID) *home.Error {
 // notListedBecause refuses a call and says why.
 func (j *judging) notListedBecause(a act, id home.EntityID, because string) *home.Error {
 	what := a.name()
-	if a.service == "set" {
+	if a.service == "set" && j.v.Service(a.domain, "set") == nil { // a scene or a device action, no call
 		what = "setting the state"
 	}
 	if id != "" {
