@@ -2,6 +2,7 @@ package hass
 
 import (
 	"encoding/json"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,11 +31,14 @@ func trusted(rs []home.Report, id home.EntityID) (text string) {
 // was read before counts for nothing.
 func TestAScriptThatIsMadeAnewIsReadAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
-		text, wait := `{"alias":"good"}`, time.Duration(0)
+		text := `{"alias":"good"}`
+		var said atomic.Pointer[string] // by the house, on its own goroutines
+		var wait atomic.Int64
+		said.Store(&text)
 		r.on("script/config", func(p *peer, id int64, _ map[string]json.RawMessage) bool {
-			answer := `{"config":` + text + `}`
+			answer, later := `{"config":`+*said.Load()+`}`, time.Duration(wait.Load())
 			go func() {
-				pass(wait)
+				pass(later)
 				p.result(id, answer)
 			}()
 			return true
@@ -58,14 +62,16 @@ func TestAScriptThatIsMadeAnewIsReadAgain(t *testing.T) {
 
 		// A slow reload: the entity is made anew long after the call, while an
 		// answer with the old text is still under way.
-		wait = 500 * time.Millisecond
+		wait.Store(int64(500 * time.Millisecond))
 		r.peer().event("call_service", `{"domain":"script","service":"reload"}`)
 		pass(reloadTime + 100*time.Millisecond)
 		r.peer().differ(`{"c":{"script.mood":{"+":{"s":"unavailable","a":{"restored":true}}}}}`)
-		text, wait = `{"alias":"bad"}`, 0
+		bad := `{"alias":"bad"}`
+		said.Store(&bad)
+		wait.Store(0)
 		r.peer().differ(`{"c":{"script.mood":{"+":{"s":"off"},"-":{"a":["restored"]}}}}`)
 		pass(time.Second)
-		if got := trusted(r.took(), "script.mood"); got != text {
+		if got := trusted(r.took(), "script.mood"); got != bad {
 			t.Errorf("after the entity was made anew: %s", got)
 		}
 	})
