@@ -88,7 +88,7 @@ func ended(err error) answer {
 		return silent
 	}
 	var e *home.Error
-	if !asError(err, &e) {
+	if !errors.As(err, &e) {
 		return silent // not an answer of Home Assistant's: it may have left
 	}
 	return refused

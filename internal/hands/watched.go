@@ -1,7 +1,6 @@
 package hands
 
 import (
-	"errors"
 	"slices"
 
 	"hearth/internal/home"
@@ -283,5 +282,3 @@ func joined(a, b string) string {
 	}
 	return a + "; " + b
 }
-
-func asError(err error, to **home.Error) bool { return errors.As(err, to) }

@@ -2,6 +2,7 @@ package home
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -19,13 +20,18 @@ const (
 
 // String is the class's name in lower case, "invalid" for zero.
 func (c Class) String() string {
-	if int(c) < len(classNames) && c > 0 {
-		return classNames[c]
+	switch c {
+	case Read:
+		return "read"
+	case Act:
+		return "act"
+	case Config:
+		return "config"
+	case Danger:
+		return "danger"
 	}
 	return "invalid"
 }
-
-var classNames = [...]string{"", "read", "act", "config", "danger"}
 
 // Outcome says what became of a write.
 type Outcome string
@@ -43,8 +49,9 @@ const (
 	Refused  Outcome = "refused"
 )
 
-var outcomeRank = map[Outcome]int{
-	Already: 1, Done: 2, Accepted: 3, Assumed: 4, Sent: 5, Waiting: 6, Unclear: 7, Failed: 8, Refused: 9,
+// rank orders outcomes by how little is certain; unknown words come first.
+func (o Outcome) rank() int {
+	return slices.Index([]Outcome{Already, Done, Accepted, Assumed, Sent, Waiting, Unclear, Failed, Refused}, o)
 }
 
 // Worst is the outcome of the whole when its parts ended as os: the least
@@ -52,7 +59,7 @@ var outcomeRank = map[Outcome]int{
 func Worst(os ...Outcome) Outcome {
 	w := Outcome("")
 	for _, o := range os {
-		if w == "" || outcomeRank[o] > outcomeRank[w] {
+		if w == "" || o.rank() > w.rank() {
 			w = o
 		}
 	}

@@ -26,7 +26,7 @@ type profile struct {
 
 // standard is the profile of step one's clients: the core, no output schemas.
 // A list without them makes text the whole answer, which halves its size.
-var standard = profile{}
+func standard() profile { return profile{} }
 
 func (p profile) lists(s tool.Spec) bool { return p.all || s.Core }
 

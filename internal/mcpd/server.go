@@ -72,7 +72,7 @@ func New(p Parts) *Server {
 	s := &Server{
 		tools: p.Registry, house: p.House, log: p.Log, health: p.Health,
 		verify: p.Tokens.Verify, owner: p.Tokens.Owner,
-		cacheMembers: p.Config.CacheMembers, profile: standard, heartbeat: 20 * time.Second,
+		cacheMembers: p.Config.CacheMembers, profile: standard(), heartbeat: 20 * time.Second,
 		places: newPlaces(p.Config.Hosts, p.Config.Origins),
 	}
 	s.sessions.on = p.Config.Sessions
