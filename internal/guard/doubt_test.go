@@ -106,6 +106,17 @@ func TestJudge_NestedBranches(t *testing.T) {
 	}
 }
 
+// The hidden members of a group are touched, and nobody is told of them.
+func TestJudge_HiddenMembersAreUnseen(t *testing.T) {
+	v, err := NewJudge(testHouse(t))(t.Context(), caller(), "service_call", asked(t, "light.turn_on light.pair"))
+	if err != nil || !v.Allow {
+		t.Fatal(err, v.Why)
+	}
+	if !v.Unseen["light.member"] || len(v.Unseen) != 1 || ids(v.Leaves[0]) != "light.a light.member light.pair" {
+		t.Errorf("leaves %s, unseen %v", ids(v.Leaves[0]), v.Unseen)
+	}
+}
+
 // A switch may be shown as a lock or a gate under any name, and the switch of a
 // garage's opener as a lamp.
 func TestJudge_SwitchShownAsSomethingElse(t *testing.T) {

@@ -26,12 +26,17 @@ func NewJudge(house *mirror.House) tool.Judge {
 
 // judge looks at every step in one view.
 func judge(v *mirror.View, sc home.Scope, p tool.Plan) (tool.Verdict, error) {
-	out := tool.Verdict{Class: home.Act, Allow: true}
+	out := tool.Verdict{Class: home.Act, Allow: true, Unseen: map[home.EntityID]bool{}}
 	looks := maxLooks
 	for _, s := range p.Steps {
 		j := &judging{v: v, scope: sc, looks: &looks, leaves: map[home.EntityID]struct{}{}, scripts: map[home.EntityID]bool{}}
 		err := j.step(s)
 		out.Leaves = append(out.Leaves, slices.Sorted(maps.Keys(j.leaves)))
+		for id := range j.leaves {
+			if !j.sees(id) {
+				out.Unseen[id] = true
+			}
+		}
 		switch {
 		case err == nil:
 		case err.Code != home.Denied:

@@ -51,6 +51,9 @@ type Verdict struct {
 	Why    string            // why it is refused, and what would be needed
 	Leaves [][]home.EntityID // per step, what would really be touched
 	Notes  []string
+	// Unseen are leaves out of the caller's sight, such as the hidden members of
+	// a group: they are touched and recorded, and the answer does not name them.
+	Unseen map[home.EntityID]bool
 }
 
 // Receipt is the answer of every writing tool.

@@ -91,7 +91,7 @@ func (k *call) rehearse(plan Plan, v Verdict) {
 			r.Targets = append(r.Targets, home.LeafResult{Entity: e.Entity, Outcome: r.Outcome, Note: wouldShow(e)})
 		}
 		for _, leaf := range v.Leaves[i] {
-			if !seen[leaf] {
+			if !seen[leaf] && !v.Unseen[leaf] {
 				seen[leaf] = true
 				r.Targets = append(r.Targets, home.LeafResult{Entity: leaf, Outcome: r.Outcome, Note: "would be touched"})
 			}
@@ -146,7 +146,7 @@ func (k *call) act(ctx context.Context, plan Plan, v Verdict) {
 		res := k.step(ctx, s, v.Leaves[i], plan.Wait)
 		outcomes = append(outcomes, res.Outcome)
 		k.rec.Steps = append(k.rec.Steps, home.StepRecord{Step: starred(s), Result: res, Leaves: v.Leaves[i]})
-		k.tell(i, len(plan.Steps), res)
+		k.tell(i, len(plan.Steps), res, v.Unseen)
 	}
 	k.receipt.Outcome = home.Worst(outcomes...)
 	if e := k.sentNothing(ctx); e != nil {
@@ -181,13 +181,21 @@ func (k *call) step(ctx context.Context, s home.Step, leaves []home.EntityID, wa
 }
 
 // tell takes a step's result into the receipt.
-func (k *call) tell(i, n int, res home.StepResult) {
+func (k *call) tell(i, n int, res home.StepResult, unseen map[home.EntityID]bool) {
 	r := k.receipt
+	var behind []home.Outcome
 	for _, leaf := range res.Leaves {
+		if unseen[leaf.Entity] {
+			behind = append(behind, leaf.Outcome)
+			continue
+		}
 		leaf.Name = home.Clip(Plain(leaf.Name), 120)
 		leaf.Before, leaf.After = home.Clip(Plain(leaf.Before), 120), home.Clip(Plain(leaf.After), 120)
 		leaf.Note = home.Clip(Plain(leaf.Note), 300)
 		r.Targets = append(r.Targets, leaf)
+	}
+	if w := home.Worst(behind...); len(behind) > 0 && w != home.Done && w != home.Already && w != home.Accepted {
+		r.Notes = append(r.Notes, fmt.Sprintf("of %d members that are not shown here the worst is: %s", len(behind), w))
 	}
 	if len(res.Response) > 0 && !isNull(res.Response) && r.Result == nil {
 		r.Result = objectOf(res.Response)
