@@ -328,7 +328,7 @@ func flood(ctx context.Context, b *bench, s *sim, srv *server, rate int, d time.
 	b.reach(what+"events a second", float64(sent)/took.Seconds(), float64(rate)*0.99, "/s")
 	b.hold(what+"Hearth's CPU an event", float64(used.Microseconds())/float64(sent), 60, "µs")
 	b.hold(what+"time until all was taken in after the last", ms(lag), 1000, "ms")
-	b.hold(what+"|sent − (kept + filtered)|", abs(float64(int64(sent)-diff("journal.kept")-diff("journal.filtered"))), 0, "events")
+	b.hold(what+"sent beside kept + filtered, difference", abs(float64(int64(sent)-diff("journal.kept")-diff("journal.filtered"))), 0, "events")
 	b.say(what+"sent, kept, filtered, lost", "%d, %d, %d, %d", sent, diff("journal.kept"), diff("journal.filtered"), diff("journal.lost")+diff("store.lost"))
 	now, peak := srv.memory()
 	b.say(what+"RSS after, peak", "%.0f MB, %.0f MB", now, peak)
