@@ -183,7 +183,7 @@ func (j *judging) deviceAction(m map[string]any, inside string) *home.Error {
 	kind, _ := m["type"].(string)
 	entity, _ := m["entity_id"].(string)
 	a := act{domain: lower(domain), service: "set", inside: inside}
-	if a.domain == "climate" {
+	if a.domain == "climate" || a.domain == "number" {
 		a.data = m
 	}
 	switch {

@@ -225,6 +225,9 @@ func (j *judging) sceneState(id home.EntityID, want any, a act) *home.Error {
 	for _, t := range r.out {
 		own := a
 		own.domain = t.id.Domain()
+		if own.domain == "number" {
+			own.data = map[string]any{"value": want} // its state is its value
+		}
 		switch {
 		case own.domain == "lock" && want != "locked" && want != "locking":
 			return j.notListed(act{domain: "lock", service: "unlock", inside: a.inside}, t.id)

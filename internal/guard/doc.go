@@ -9,6 +9,7 @@
 //	light, fan, humidifier, switch, input helpers, counter, timer, number, select
 //	media_player   everything
 //	climate        temperatures from 7 to 28 °C (converted for a house in °F)
+//	number         when it is a temperature, from 7 to 28 °C as well
 //	vacuum         everything but send_command, whose words only the robot knows
 //	lock           lock.lock only
 //	cover          all but garage doors, gates and doors; one without a class whose

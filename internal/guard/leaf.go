@@ -3,7 +3,6 @@ package guard
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"hearth/internal/home"
@@ -39,6 +38,9 @@ func (j *judging) leaf(id home.EntityID, a act) *home.Error {
 	case "switch", "number", "select":
 		if other := j.keeper(id, row); other != "" {
 			return j.notListedBecause(a, id, "it belongs to "+string(other))
+		}
+		if a.domain == "number" {
+			return j.number(row, state, a)
 		}
 	}
 	return nil
@@ -95,52 +97,6 @@ func soundsGuarded(v *mirror.View, row *home.Entity) string {
 		}
 	}
 	return ""
-}
-
-// temperatures holds a climate's set points between 7 and 28 °C.
-func (j *judging) temperatures(id home.EntityID, a act) *home.Error {
-	for _, key := range []string{"temperature", "target_temp_high", "target_temp_low"} {
-		v, ok := a.data[key]
-		if !ok || v == nil {
-			continue
-		}
-		n, ok := degrees(v)
-		if !ok {
-			return j.notListedBecause(a, id, key+" is not a plain number")
-		}
-		low, high, unit := 7.0, 28.0, j.v.Info().Units["temperature"]
-		switch unit {
-		case "°C":
-		case "°F":
-			low, high = 44.6, 82.4
-		default:
-			return j.notListedBecause(a, id, "the house's unit of temperature is not known")
-		}
-		if !(n >= low && n <= high) {
-			return j.notListedBecause(a, id, key+" must be from "+short(low)+" to "+short(high)+" "+unit)
-		}
-	}
-	return nil
-}
-
-func short(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
-// degrees reads a number or the text of one.
-func degrees(v any) (float64, bool) {
-	var text string
-	switch x := v.(type) {
-	case json.Number:
-		text = x.String()
-	case string:
-		text = strings.TrimSpace(x)
-	default:
-		return 0, false
-	}
-	if !json.Valid([]byte(text)) {
-		return 0, false // ParseFloat also takes hexadecimal and infinity
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	return n, err == nil
 }
 
 // switchAsX is the integration that shows a switch as something else.
