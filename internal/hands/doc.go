@@ -2,7 +2,8 @@
 // and looks at the house until it shows the change.
 //
 // Promises. A command is sent at most once, and not at all when every leaf
-// already shows what is wanted. Nothing is claimed that was not seen: "done"
+// already shows what is wanted and the link was heard within 5 s or answers a
+// ping within one: a line that died without a word shows old states. Nothing is claimed that was not seen: "done"
 // means that the mirror, in a view later than the moment of sending, showed the
 // expected value; a device on its way counts as seen and is reported as what it
 // shows; a device that reports a problem (a jammed lock) has failed whatever

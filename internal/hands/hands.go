@@ -27,7 +27,7 @@ func User(id func() string) Option { return func(h *hands) { h.user = id } }
 func New(actor *hass.Actor, house *mirror.House, log *slog.Logger, opts ...Option) Do {
 	h := &hands{house: house, log: log}
 	if actor != nil {
-		h.send = actor.CallService
+		h.send, h.alive = actor.CallService, actor.Alive
 	}
 	for _, o := range opts {
 		o(h)
@@ -37,6 +37,7 @@ func New(actor *hass.Actor, house *mirror.House, log *slog.Logger, opts ...Optio
 
 type hands struct {
 	send  func(context.Context, home.ServiceCall) (home.Context, json.RawMessage, error)
+	alive func(context.Context) bool // whether what the mirror shows is still what the house says
 	house *mirror.House
 	log   *slog.Logger
 	user  func() string
@@ -60,7 +61,10 @@ func (h *hands) do(ctx context.Context, s home.Step, leaves []home.EntityID, wai
 	}
 	w := watch(h.house.View(), s, leaves)
 	if !s.Call.Response && w.satisfied() {
-		return w.result(agreed, w.before, h.owner(home.Context{}), true)
+		sure := h.alive(ctx)
+		if w = watch(h.house.View(), s, leaves); sure && w.satisfied() {
+			return w.result(agreed, w.before, h.owner(home.Context{}), true)
+		}
 	}
 	ours, response, err := h.send(ctx, *s.Call)
 	how := ended(err)

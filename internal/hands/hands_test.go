@@ -47,7 +47,7 @@ func newWorld(states []string, act func(w *world, c home.ServiceCall) error) *wo
 	}
 	x.w.Apply(home.Report{Kind: home.ReportLink, Up: true, At: t0})
 	x.w.Apply(home.Report{Kind: home.ReportSnapshot, At: t0, Info: &home.Info{}, Registries: &home.Registries{}, Patches: ps})
-	h := &hands{house: x.house, log: slog.New(slog.DiscardHandler), user: func() string { return me }}
+	h := &hands{alive: func(context.Context) bool { return true }, house: x.house, log: slog.New(slog.DiscardHandler), user: func() string { return me }}
 	h.send = func(_ context.Context, c home.ServiceCall) (home.Context, json.RawMessage, error) {
 		x.sent.Add(1)
 		if err := act(x, c); err != nil {

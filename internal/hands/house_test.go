@@ -71,6 +71,31 @@ func TestHouse_LightOnAndAlready(t *testing.T) {
 	})
 }
 
+// TestHouse_SilentLinkProvesNothing lets the other end go away without a word:
+// until the link notices, nothing may count as already so.
+func TestHouse_SilentLinkProvesNothing(t *testing.T) {
+	inHouse(t, func(ctx context.Context, sim *simhome.House, house *mirror.House, do Do) {
+		const lamp = "light.bed_light"
+		off := step("light.turn_off", home.Expect{Entity: lamp, States: []string{"off"}})
+		if res := do(ctx, off, nil, 2*time.Second); res.Outcome != home.Done && res.Outcome != home.Already {
+			t.Fatalf("%+v", res)
+		}
+		<-time.After(4 * time.Minute) // quiet, but alive
+		begun := time.Now()
+		if res := do(ctx, off, nil, 2*time.Second); res.Outcome != home.Already || time.Since(begun) > 100*time.Millisecond {
+			t.Errorf("a quiet link: %+v after %v", res, time.Since(begun))
+		}
+		sim.Inject(simhome.HalfOpen)
+		<-time.After(6 * time.Second)
+		if _, stale := house.View().Stale(); stale {
+			t.Fatal("the link noticed too early for this test")
+		}
+		if res := do(ctx, off, nil, 2*time.Second); res.Outcome != home.Unclear || home.CodeOf(res.Err) != home.Timeout {
+			t.Errorf("a silent link: %+v", res)
+		}
+	})
+}
+
 func TestHouse_LockThatJams(t *testing.T) {
 	inHouse(t, func(ctx context.Context, _ *simhome.House, _ *mirror.House, do Do) {
 		lock := home.Expect{Entity: "lock.poorly_installed_door", States: []string{"locked"}, Moving: []string{"locking"}}

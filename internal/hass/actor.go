@@ -59,6 +59,28 @@ func (a *Actor) CallService(ctx context.Context, c home.ServiceCall) (home.Conte
 	return home.Context(out.Context), out.Response, nil
 }
 
+// Alive reports whether the link is known to carry what the house says: it was
+// heard within the last 5 s, or answers a ping within one second. A connection
+// whose other end went away without a word shows an old state for as long as
+// the regular ping takes to notice. Everything the house had said before the
+// answer has reached the sink then.
+func (a *Actor) Alive(ctx context.Context) bool {
+	s, _ := a.c.writable()
+	if s == nil {
+		return false
+	}
+	if s.quiet() < trustFor {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, aliveWithin)
+	defer cancel()
+	sent, err := s.start(ctx, "ping", nil, nil)
+	if err != nil {
+		return false
+	}
+	return s.wait(ctx, sent).err == nil
+}
+
 type contextRow struct {
 	ID     string `json:"id"`
 	Parent string `json:"parent_id"`

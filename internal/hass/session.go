@@ -26,6 +26,8 @@ const (
 	commandTime = 30 * time.Second // one command
 	pingEvery   = 30 * time.Second
 	pongWithin  = 5 * time.Second
+	trustFor    = 5 * time.Second // so long after something was heard the link counts as alive
+	aliveWithin = time.Second     // for the answer to a ping that somebody waits for
 	readLimit   = 64 << 20
 	pieceSize   = 1 << 20   // a frame above this is gathered in pieces
 	keepBuffer  = pieceSize // a larger read buffer is not kept
@@ -414,6 +416,9 @@ func (s *session) ping() error {
 	}
 }
 
+// quiet is how long ago something was last read.
+func (s *session) quiet() time.Duration { return time.Since(time.Unix(0, s.lastByte.Load())) }
+
 func (s *session) pong(c *command) error {
 	for {
 		limit := time.NewTimer(pongWithin)
@@ -423,8 +428,7 @@ func (s *session) pong(c *command) error {
 			return a.err
 		case <-limit.C:
 		}
-		quiet := time.Since(time.Unix(0, s.lastByte.Load()))
-		if quiet >= pongWithin {
+		if s.quiet() >= pongWithin {
 			s.forget(c.id)
 			return errSilent{fmt.Errorf("no answer of Home Assistant to a ping within %s", pongWithin)}
 		}
