@@ -19,6 +19,10 @@ if [ -f "$dir/ready" ]; then
 	echo "$dir"
 	exit 0
 fi
+if ! command -v npm >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+	apt-get update -q >&2
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends nodejs npm >&2
+fi
 command -v npm >/dev/null || {
 	echo "setup: npm is not installed; install Node.js (any version: the right one is fetched) and try again" >&2
 	exit 1
