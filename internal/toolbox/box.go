@@ -46,6 +46,7 @@ type Box struct {
 	Now     func() time.Time // nil means time.Now
 
 	overviews overviewCache
+	devices   deviceCache
 }
 
 // Tools are all tools, in the order they are listed.

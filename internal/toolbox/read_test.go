@@ -349,6 +349,11 @@ func TestHiddenStaysHidden(t *testing.T) {
 	if fmt.Sprint(names) != "[Hub Kitchen Lamp]" {
 		t.Errorf("devices %v", names)
 	}
+	lurking.HiddenBy = ""
+	w.Apply(home.Report{Kind: home.ReportEntities, At: t0, Registries: &home.Registries{Entities: []home.Entity{lurking}}})
+	if n := ask(t, b, "device_list", `{}`)["total"]; n != 3.0 {
+		t.Errorf("%v devices after the third came into sight", n)
+	}
 }
 
 func TestNameOfAnotherKind(t *testing.T) {

@@ -87,7 +87,7 @@ func (b *Box) hearthStatus(ctx context.Context, c tool.Caller, _ nothing) (statu
 		v := sight{View: b.House.View(), sc: c.Grant.Scope, b: b}
 		loc = v.Location()
 		out.Mirror = mirrorState{
-			Sequence: int(v.Seq()), Entities: v.overview().total, Areas: len(v.Areas()), Devices: len(v.Devices()),
+			Sequence: int(v.Seq()), Entities: v.entities(), Areas: len(v.Areas()), Devices: len(v.Devices()),
 			Services: len(v.Services()), Stale: v.stale(),
 		}
 		out.Mirror.Bodies, out.Mirror.OfBodies = v.Bodies()

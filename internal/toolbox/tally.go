@@ -85,6 +85,17 @@ func (v sight) overview() *tally {
 	return c.t
 }
 
+// entities is how many entities have a state: all the tally that a status needs.
+func (v sight) entities() int {
+	n := 0
+	for _, s := range v.Entities(v.sc, mirror.Filter{}) {
+		if s != nil {
+			n++
+		}
+	}
+	return n
+}
+
 func (v sight) count() *tally {
 	t := &tally{}
 	areas, floors := map[home.AreaID]int{}, map[home.FloorID]int{}
