@@ -92,18 +92,29 @@ func listenSocket(dir string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
-	short, done, err := shortPath(path)
+	// A directory that was there before us may be open to others, and a socket is
+	// made with whatever mode the umask leaves: it gets its name when it is closed.
+	private, err := os.MkdirTemp(dir, "socket-")
+	if err != nil {
+		return nil, fmt.Errorf("make a place for the socket: %w", err)
+	}
+	defer os.RemoveAll(private)
+	made := filepath.Join(private, "s")
+	short, done, err := shortPath(made)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	// The directory is 0700, so nobody reaches the socket before the chmod.
 	l, err := net.Listen("unix", short)
 	if err != nil {
 		return nil, fmt.Errorf("open the socket: %w", err)
 	}
-	l.(*net.UnixListener).SetUnlinkOnClose(false) // its own path may be the short one
-	if err := os.Chmod(path, 0o600); err != nil {
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // it has another path now
+	err = os.Chmod(made, 0o600)
+	if err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
 		l.Close()
 		return nil, fmt.Errorf("protect the socket: %w", err)
 	}
