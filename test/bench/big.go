@@ -117,7 +117,8 @@ func everyTool(b *bench, srv *server) error {
 		if err != nil {
 			return err
 		}
-		b.hold(fmt.Sprintf("40,000: %s %s, p99 (p50 %.2f ms, %d bytes)", t.name, arguments(t.args), all.at(0.5), bytes), all.at(0.99), 1000, "ms")
+		now, _ := srv.memory()
+		b.hold(fmt.Sprintf("40,000: %s %s, p99 (p50 %.2f ms, %d bytes, RSS after it %.0f MB)", t.name, arguments(t.args), all.at(0.5), bytes, now), all.at(0.99), 1000, "ms")
 	}
 	now, peak := srv.memory()
 	b.hold("40,000: RSS after every tool", now, 300, "MB")
