@@ -11,6 +11,7 @@ import (
 	"github.com/coder/websocket/wsjson"
 
 	"hearth/internal/health"
+	"hearth/internal/home"
 )
 
 // hello is a message of the authentication.
@@ -59,10 +60,7 @@ func (c *Client) dial(ctx context.Context) (conn *websocket.Conn, at time.Time, 
 		return nil, at, hopError{cause: why, err: err}
 	}
 	conn.SetReadLimit(readLimit)
-	if t, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		at = t
-	}
-	return conn, at, nil
+	return conn, saidTime(resp.Header), nil
 }
 
 // hopError is a cause with its error: the words for people, the error for code.
@@ -118,9 +116,37 @@ func (c *Client) compareClocks(at time.Time) {
 	if at.IsZero() {
 		return
 	}
-	if off := time.Since(at); off > skewLimit || off < -skewLimit {
-		c.health.Light(health.ClockSkew, fmt.Sprintf("the house's clock is %s from ours", (-off).Round(time.Second)))
+	if off := time.Until(at); off > skewLimit || off < -skewLimit {
+		c.health.Light(health.ClockSkew, clockWords(off))
 		return
 	}
 	c.health.Clear(health.ClockSkew)
+}
+
+// clockWords says by how much the house's clock differs from ours.
+func clockWords(off time.Duration) string {
+	if off < 0 {
+		return fmt.Sprintf("the house's clock is %s behind ours", (-off).Round(time.Second))
+	}
+	return fmt.Sprintf("the house's clock is %s ahead of ours", off.Round(time.Second))
+}
+
+// saidTime is the clock in the head of an answer, zero when it did not say.
+func saidTime(h http.Header) time.Time {
+	t, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// askTime has the clocks compared, which any answer over REST does. Whatever
+// becomes of the question is no matter.
+func (c *Client) askTime(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, pongWithin)
+	defer cancel()
+	_, _, err := c.rest(ctx, http.MethodGet, "/api/", nil, nil)
+	if err != nil {
+		c.log.Debug("the house did not say its time", home.KeyError, err)
+	}
 }

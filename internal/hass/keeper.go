@@ -150,6 +150,7 @@ func (k *keeper) run(ctx context.Context) error {
 		case <-refresh.C:
 			k.markAll()
 			k.s.c.calm()
+			k.s.c.askTime(ctx)
 		case <-k.wake:
 			wait := settleTime
 			if k.hurried() {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -538,6 +539,33 @@ func TestCallServiceSendsWhatWasAsked(t *testing.T) {
 			if string(got[k]) != want {
 				t.Errorf("%s is %s, want %s", k, got[k], want)
 			}
+		}
+	})
+}
+
+// A clock may jump while the session stands, and be put right again.
+func TestClockSkewComesAndGoes(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		var ahead atomic.Int64
+		r.server.Handler.(*http.ServeMux).HandleFunc("/api/{$}", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", time.Now().Add(time.Duration(ahead.Load())).UTC().Format(http.TimeFormat))
+		})
+		r.up()
+		for _, c := range []struct {
+			ahead time.Duration
+			want  string
+		}{
+			{0, ""}, {5 * time.Minute, "5m0s ahead of ours"}, {-3 * time.Minute, "3m0s behind ours"}, {5 * time.Second, ""},
+		} {
+			ahead.Store(int64(c.ahead))
+			pass(refreshTime + 10*time.Second)
+			got, lit := r.health.Has(health.ClockSkew)
+			if lit != (c.want != "") || !strings.Contains(got.Text, c.want) {
+				t.Errorf("house %v ahead: lit %v: %s", c.ahead, lit, got.Text)
+			}
+		}
+		if n := r.health.Counter("hass.sessions").Load(); n != 1 {
+			t.Errorf("%d sessions", n)
 		}
 	})
 }

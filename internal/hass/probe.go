@@ -254,7 +254,7 @@ func (p *probe) clock(context.Context) (string, error) {
 	}
 	off := p.house.Sub(p.ours)
 	if off > skewLimit || off < -skewLimit {
-		what := fmt.Sprintf("the house's clock is %s from ours", off.Round(time.Second))
+		what := clockWords(off)
 		return "", hopError{cause{"clock", what, "synchronise both with a time server"}, errors.New("clocks differ")}
 	}
 	return "the clocks agree", nil

@@ -64,6 +64,7 @@ func (c *Client) rest(ctx context.Context, method, path string, query url.Values
 		return nil, restWait, c.unreachable(ctx, path, err)
 	}
 	defer resp.Body.Close()
+	c.compareClocks(saidTime(resp.Header))
 	body, err = io.ReadAll(io.LimitReader(resp.Body, readLimit+1))
 	switch {
 	case err != nil:
