@@ -104,6 +104,7 @@ const (
 	mostRows      = 500
 	mostCounted   = 500_000
 	defaultWindow = 24 * time.Hour
+	aheadMost     = 24 * time.Hour // by which the house's clock may be ahead: until now means until the newest row
 )
 
 // Query answers from disk, after writing what was not there yet, newest first

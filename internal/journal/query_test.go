@@ -273,3 +273,28 @@ func TestQuery_AnswersWhatTheMirrorShowed(t *testing.T) {
 		}
 	}
 }
+
+// A house whose clock is ahead writes rows that are in the future for us: what
+// happened until now is theirs, too.
+func TestQuery_HouseAhead(t *testing.T) {
+	r := newRig(t)
+	r.up(testStates(r.now)...)
+	r.now = time.Now().Add(5 * time.Minute)
+	r.set("lock.front", "unlocked", "", home.Context{ID: r.ctx()})
+	now := time.Now()
+	for name, q := range map[string]Query{
+		"the default window": {State: "unlocked"},
+		"an hour until now":  {State: "unlocked", From: now.Add(-time.Hour), To: now, Now: now},
+		"by entity":          {Entities: []home.EntityID{"lock.front"}, State: "unlocked", Kinds: []RowKind{KindState}},
+	} {
+		if p := r.query(q); p.Total != 1 || p.Coverage.To.After(time.Now()) {
+			t.Errorf("%s: %d rows, covered until %v", name, p.Total, p.Coverage.To)
+		}
+	}
+	if p := r.query(Query{State: "unlocked", From: now.Add(-time.Hour), To: now.Add(-time.Minute)}); p.Total != 0 {
+		t.Errorf("%d rows until a minute ago", p.Total)
+	}
+	if w := r.why(WhyQuery{Entity: "lock.front"}); !strings.Contains(w.Summary, "unlocked") {
+		t.Errorf("the change is not found: %s", w.Summary)
+	}
+}

@@ -58,6 +58,9 @@ func (j *Journal) build(sc home.Scope, q *Query) *statement {
 	c := q.conditions(v)
 	c.sight(len(hidden) > 0)
 	lo, hi := q.From.UnixMilli(), q.To.UnixMilli()
+	if !q.To.Before(q.Now) {
+		hi = q.Now.Add(aheadMost).UnixMilli()
+	}
 	if sel == nil {
 		b.arm("SELECT "+hitColumns+" FROM event e WHERE e.at BETWEEN ? AND ?", []any{lo, hi}, c)
 		return b

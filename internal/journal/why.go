@@ -183,7 +183,7 @@ func (w *walk) start(ctx context.Context) (*Row, error) {
 	}
 	at := w.q.At
 	if at.IsZero() {
-		at = w.q.Now
+		at = w.q.Now.Add(aheadMost)
 	}
 	before, err := w.nearest(ctx, at, true)
 	if err != nil {

@@ -76,7 +76,7 @@ func (b *Box) entityGet(ctx context.Context, c tool.Caller, in entityIn) (entity
 	}
 	out.Changed, out.Updated = home.FormatMoment(s.Changed, v.Location()), home.FormatMoment(s.Updated, v.Location())
 	if !s.Changed.IsZero() {
-		out.Age = home.FormatDuration(b.now().Sub(s.Changed))
+		out.Age = home.FormatDuration(max(0, b.now().Sub(s.Changed))) // the house's clock may be ahead
 	}
 	out.Context = s.Context.ID
 	out.Attributes, out.Notes = attributes(v.sighted(s), in.Attributes)
