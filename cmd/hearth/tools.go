@@ -43,11 +43,11 @@ func (t *toolsCommand) Run(*app) error {
 }
 
 func findTool(name string) (daemon.Tool, error) {
+	if t, ok := daemon.FindTool(name); ok {
+		return t, nil
+	}
 	var names []string
 	for _, t := range daemon.Tools() {
-		if t.Name == name {
-			return t, nil
-		}
 		names = append(names, t.Name)
 	}
 	e := home.Errorf(home.NotFound, "no tool %q", home.Clip(name, 60)).WithHint("hearth tools lists them")

@@ -3,6 +3,7 @@ package daemon
 import (
 	"encoding/json"
 
+	"hearth/internal/tool"
 	"hearth/internal/toolbox"
 )
 
@@ -23,10 +24,24 @@ type Tool struct {
 func Tools() []Tool {
 	var out []Tool
 	for _, t := range new(toolbox.Box).Tools() {
-		s := t.Spec()
-		out = append(out, Tool{s.Name, s.Title, s.About, s.Class.String(), s.Varies, t.InputSchema(), t.OutputSchema(), s.Examples})
+		out = append(out, described(t))
 	}
 	return out
+}
+
+// FindTool finds a tool by its name, however it is cased and divided, as the
+// door does; false where there is none.
+func FindTool(name string) (Tool, bool) {
+	t, ok := tool.NewRegistry(new(toolbox.Box).Tools()...).Find(name)
+	if !ok {
+		return Tool{}, false
+	}
+	return described(t), true
+}
+
+func described(t tool.Tool) Tool {
+	s := t.Spec()
+	return Tool{s.Name, s.Title, s.About, s.Class.String(), s.Varies, t.InputSchema(), t.OutputSchema(), s.Examples}
 }
 
 // Nearest is the word of list that s was probably meant to be, "" when none is close.

@@ -90,6 +90,35 @@ func TestShortWayAnswersLikeTheSDK(t *testing.T) {
 
 // TestClosedConnectionCancels shows that a call nobody can hear the end of is
 // cancelled, on the short way and on the SDK's, in both eras.
+// TestLooseNames calls tools the way clients spell them: by the short way, by
+// the SDK's, in a session and in the modern era.
+func TestLooseNames(t *testing.T) {
+	h := newHouse(t, nil)
+	session := h.openSession(t)
+	for _, name := range []string{"house-overview", "houseOverview", "House_Overview", "mcp__hearth__house_overview"} {
+		call := func(id, meta string) string {
+			return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + name + `","arguments":{}` + meta + `}}`
+		}
+		for way, ask := range map[string]struct {
+			body   string
+			header []string
+		}{
+			"short":            {call("1", ""), nil},
+			"SDK":              {call("-1", ""), nil}, // an id the short way leaves alone
+			"session":          {call("1", ""), []string{headSession, session}},
+			"modern and short": {call("1", ","+aboutClient), callHeaders(name)},
+			"modern":           {call("-1", ","+aboutClient), callHeaders(name)},
+		} {
+			r := h.post(t, t.Context(), ask.body, ask.header...)
+			got, err := io.ReadAll(r.Body)
+			r.Body.Close()
+			if err != nil || !strings.Contains(string(got), "light.kitchen") || strings.Contains(string(got), `"error"`) {
+				t.Errorf("%s, %s: %d %s %v", name, way, r.StatusCode, got, err)
+			}
+		}
+	}
+}
+
 func TestClosedConnectionCancels(t *testing.T) {
 	h := newHouse(t, nil)
 	for _, tc := range []struct {

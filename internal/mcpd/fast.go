@@ -32,7 +32,8 @@ func (s *Server) short(w *stream, r *http.Request, req *request) bool {
 	if json.Unmarshal(req.msg.Params, &call) != nil {
 		return false
 	}
-	if _, ours := s.order[call.Name]; !ours || !plainHeaders(r.Header, call) {
+	t, ours := s.tools.Find(call.Name)
+	if !ours || !plainHeaders(r.Header, call) {
 		return false
 	}
 	if string(call.Arguments) == "null" {
@@ -42,7 +43,7 @@ func (s *Server) short(w *stream, r *http.Request, req *request) bool {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	w.arm()
-	a := s.tools.Call(r.Context(), req.caller, call.Name, call.Arguments)
+	a := s.tools.Call(r.Context(), req.caller, t.Spec().Name, call.Arguments)
 	_, _ = w.Write(s.event(req.msg.ID, a, r.Header.Get(headVersion) >= modern))
 	return true
 }

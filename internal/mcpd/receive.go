@@ -46,6 +46,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				req.stream.arm()
 			}
 		}
+		s.spell(r)
 		if res, err = next(ctx, method, r); err != nil {
 			return nil, s.unknown(ctx, r, err)
 		}
@@ -53,6 +54,18 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			s.filter(list, req.caller)
 		}
 		return s.era(r, res), nil
+	}
+}
+
+// spell writes the name of a called tool as the catalogue does: the SDK knows
+// exact names only, while a tool is found however a client cases or divides it.
+func (s *Server) spell(r mcp.Request) {
+	p, ok := r.GetParams().(*mcp.CallToolParamsRaw)
+	if !ok || p == nil {
+		return
+	}
+	if t, ok := s.tools.Find(p.Name); ok {
+		p.Name = t.Spec().Name
 	}
 }
 
