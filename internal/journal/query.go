@@ -41,8 +41,8 @@ type Query struct {
 	User       string // user id or name; for own calls who called
 	Automation home.EntityID
 	Trigger    home.EntityID
-	Text       string // words in service data, names, messages
-	Context    string
+	Text       string    // words in service data, names, messages
+	Context    string    // a context id, or the id of one of our own calls
 	From, To   time.Time // zero: 24 h until now
 	Limit      int       // 0 means 50; at most 500
 	Cursor     string

@@ -134,7 +134,7 @@ func (q *Query) selection(v *mirror.View) *conditions {
 func (q *Query) conditions(v *mirror.View) *conditions {
 	c := &conditions{}
 	switch {
-	case len(q.Kinds) == 0 && (q.User != "" || q.Text != ""):
+	case len(q.Kinds) == 0 && (q.User != "" || q.Text != "" || isCall(q.Context)):
 	case len(q.Kinds) == 0:
 		c.add("e.kind <> 8")
 	default:
@@ -168,7 +168,12 @@ func (q *Query) conditions(v *mirror.View) *conditions {
 	if q.Trigger != "" {
 		c.add("e.kind <> 1 AND e.cause IN (SELECT id FROM entity WHERE eid = ?)", string(q.Trigger))
 	}
-	if q.Context != "" {
+	switch {
+	case isCall(q.Context):
+		const own = "SELECT event FROM own WHERE call = ?"
+		const sent = "SELECT ctx FROM own_ctx WHERE event IN (" + own + ")"
+		c.add("(e.id IN ("+own+") OR e.ctx IN ("+sent+") OR e.parent IN ("+sent+"))", q.Context, q.Context, q.Context)
+	case q.Context != "":
 		id := packContext(q.Context)
 		c.add("(e.ctx = ? OR e.parent = ? OR e.id IN (SELECT event FROM own_ctx WHERE ctx = ?))", id, id, id)
 	}
@@ -202,8 +207,8 @@ func (c *conditions) word(word string) {
 		OR e.entity IN (SELECT n.id FROM entity n WHERE n.name LIKE ? ESCAPE '\' OR n.eid LIKE ? ESCAPE '\')
 		OR ((e.doc IS NOT NULL OR e.raw IS NOT NULL) AND EXISTS (SELECT 1 FROM doc d WHERE d.id IN (e.doc, e.raw) AND d.json LIKE ? ESCAPE '\'))
 		OR (e.kind IN (5, 8) AND EXISTS (SELECT 1 FROM own o WHERE o.event = e.id
-			AND (o.message LIKE ? ESCAPE '\' OR o.who LIKE ? ESCAPE '\' OR o.steps LIKE ? ESCAPE '\'))))`,
-		like, like, like, like, like, like, like, like)
+			AND (o.call = ? OR o.message LIKE ? ESCAPE '\' OR o.who LIKE ? ESCAPE '\' OR o.steps LIKE ? ESCAPE '\'))))`,
+		like, like, like, like, like, word, like, like, like)
 }
 
 // sight leaves out rows about hidden entities, and calls that touched nothing else.

@@ -94,7 +94,7 @@ func (g *grown) place(r *Row) *Node {
 			return s
 		}
 		// Without a run, a call inside a call was made by it: a scene turns on lamps.
-		if k := g.root.Row.Kind; (k == KindOwn || k == KindCall) && len(g.calls) > 0 {
+		if k := g.root.Row.Kind; (k == KindOwn || k == KindCall) && len(g.calls) > 0 && g.calls[0].Row.Context.ID == r.Context.ID {
 			return g.calls[0]
 		}
 	case KindState:

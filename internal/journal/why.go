@@ -15,7 +15,8 @@ import (
 type WhyQuery struct {
 	Entity    home.EntityID
 	At        time.Time // zero: its last change
-	Context   string    // or a context id instead of an entity
+	Since     time.Time // with At: the last change from Since until before At
+	Context   string    // or a context id, or the id of one of our own calls, instead of an entity
 	Direction string    // causes, effects, both (default)
 	Depth     int       // 1–10, default 5
 	Now       time.Time
@@ -53,9 +54,10 @@ type Why struct {
 const (
 	defaultDepth = 5
 	mostDepth    = 10
-	mostNodes    = 200 // in an answer
-	mostChildren = 40  // under one node
-	mostContexts = 200 // walked
+	mostNodes    = 200             // in an answer
+	mostChildren = 40              // under one node
+	mostContexts = 200             // walked
+	roundMost    = 2 * time.Minute // by which people round a time
 )
 
 // Why walks the contexts: up to what started it, down to what followed. An
@@ -81,6 +83,9 @@ func (j *Journal) Why(ctx context.Context, sc home.Scope, q WhyQuery) (Why, erro
 	this, err := w.start(ctx)
 	if err != nil {
 		return Why{}, err
+	}
+	if q.ahead(this) {
+		return Why{}, home.Errorf(home.Invalid, "the time asked about lies in the future").WithHint("it is %s now", home.FormatTime(q.Now, q.Location))
 	}
 	var out Why
 	if this == nil {
@@ -125,7 +130,21 @@ func (q *WhyQuery) normalise(loc *time.Location) error {
 	return nil
 }
 
+// ahead reports whether the question begins in the future and no row, of a
+// house whose clock is ahead, lies there.
+func (q *WhyQuery) ahead(this *Row) bool {
+	begin := q.At
+	if !q.Since.IsZero() {
+		begin = q.Since
+	}
+	return q.Entity != "" && begin.After(q.Now.Add(roundMost)) && (this == nil || !this.At.After(q.Now))
+}
+
 func notHeard(q WhyQuery) error {
+	if isCall(q.Context) {
+		return home.Errorf(home.NotFound, "no call %q is recorded", home.Clip(q.Context, 60)).
+			WithHint("journal_query with kinds hearth lists Hearth's own calls; or ask by entity and time")
+	}
 	if q.Context != "" {
 		return home.Errorf(home.NotFound, "nothing is recorded under the context %q", home.Clip(q.Context, 60)).
 			WithHint("context ids stand in journal_query rows; or ask by entity and time")
@@ -142,13 +161,25 @@ func (j *Journal) nothing(ctx context.Context, q WhyQuery, behind time.Time) (Wh
 	if at.IsZero() {
 		at = q.Now
 	}
-	c, err := j.coverage(ctx, at.Add(-defaultWindow), at, behind)
+	from := at.Add(-defaultWindow)
+	if !q.Since.IsZero() {
+		from = q.Since
+	}
+	c, err := j.coverage(ctx, from, at, behind)
 	if err != nil {
 		return Why{}, err
 	}
 	c.localise(q.Location)
 	name := eyes{v: j.view()}.name(q.Entity, string(q.Entity))
 	out := Why{Coverage: c}
+	if !q.Since.IsZero() {
+		out.Summary = fmt.Sprintf("The journal holds no change of %s (%s) from %s to %s", name, q.Entity, clock(from.In(q.Location), q.Now), clock(c.To, q.Now))
+		if !c.Complete {
+			out.Summary += ", and it is not complete for that time, so there may have been one"
+		}
+		out.Summary += "."
+		return out, nil
+	}
 	out.Summary = fmt.Sprintf("The journal holds no change of %s (%s) up to %s", name, q.Entity, clock(at.In(q.Location), q.Now))
 	if c.Complete {
 		out.Summary += "; it was complete for the 24 hours before."
@@ -170,16 +201,27 @@ type walk struct {
 	depth     int
 	truncated bool
 	notes     []string
+	parts     []string // further contexts of our own call that is asked about
 }
 
 // start finds the row that is asked about, nil when there is none.
 func (w *walk) start(ctx context.Context) (*Row, error) {
+	if isCall(w.q.Context) {
+		return w.ownCall(ctx, w.q.Context)
+	}
 	if w.q.Context != "" {
 		rows, err := w.context(ctx, w.q.Context)
 		if err != nil || len(rows) == 0 {
 			return nil, err
 		}
 		return &rows[head(rows)], nil
+	}
+	if !w.q.Since.IsZero() {
+		row, err := w.nearest(ctx, w.q.At.Add(-time.Millisecond), true)
+		if err != nil || row == nil || row.At.Before(w.q.Since) {
+			return nil, err
+		}
+		return row, nil
 	}
 	at := w.q.At
 	if at.IsZero() {
@@ -189,12 +231,12 @@ func (w *walk) start(ctx context.Context) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.q.At.IsZero() || (before != nil && at.Sub(before.At) < 2*time.Minute) {
+	if w.q.At.IsZero() || (before != nil && at.Sub(before.At) < roundMost) {
 		return before, nil
 	}
 	// People round: "at 7 it went on" may mean 7:01.
 	after, err := w.nearest(ctx, at, false)
-	if err != nil || after == nil || after.At.Sub(at) > 2*time.Minute {
+	if err != nil || after == nil || after.At.Sub(at) > roundMost {
 		return before, err
 	}
 	return after, nil
@@ -317,6 +359,9 @@ func (w *walk) tree(ctx context.Context, this *Row) (*Node, error) {
 }
 
 func (w *walk) contextless(r *Row) string {
+	if r.Kind == KindOwn {
+		return "this call of Hearth is tied to nothing in the house: it only read, sent nothing, or its effect was not seen"
+	}
 	if r.CaughtUp {
 		return "this was found by comparing after a reconnect: when exactly it happened and why is not known"
 	}
@@ -381,7 +426,7 @@ func (w *walk) chain(this string, up []string) {
 
 // down walks to the contexts that were caused, level by level.
 func (w *walk) down(ctx context.Context, root string, depth int) error {
-	level := []string{root}
+	level := append([]string{root}, w.parts...)
 	seen := map[string]bool{root: true}
 	for n := 0; len(level) > 0; n++ {
 		keys := make([]any, len(level))
@@ -411,7 +456,11 @@ func (w *walk) down(ctx context.Context, root string, depth int) error {
 				return err
 			}
 			if len(w.groups[id]) > 0 {
-				w.children[r.Context.Parent] = append(w.children[r.Context.Parent], id)
+				under := r.Context.Parent
+				if slices.Contains(w.parts, under) {
+					under = root
+				}
+				w.children[under] = append(w.children[under], id)
 				next = append(next, id)
 			}
 		}

@@ -282,3 +282,86 @@ func TestRecord_LooksAreToldWhenAsked(t *testing.T) {
 		}
 	}
 }
+
+func TestWhy_InARange(t *testing.T) {
+	r := newRig(t)
+	r.up(testStates(r.now)...)
+	r.pass(10 * time.Minute)
+	first := r.set("lock.front", "unlocked", "", home.Context{ID: r.ctx()})
+	r.pass(10 * time.Minute)
+	last := r.set("lock.front", "locked", "", home.Context{ID: r.ctx()})
+	for _, c := range []struct {
+		since, at time.Time
+		want      string
+	}{
+		{first.Add(-time.Minute), last.Add(time.Hour), "locked"}, {first.Add(-time.Minute), last, "unlocked"},
+		{first, first.Add(time.Minute), "unlocked"}, {first.Add(time.Minute), last, ""},
+	} {
+		got := r.why(WhyQuery{Entity: "lock.front", Since: c.since, At: c.at})
+		switch {
+		case c.want == "" && (got.Root != nil || !strings.Contains(got.Summary, "no change of Front door (lock.front) from ")):
+			t.Errorf("%+v: %+v", c, got)
+		case c.want != "" && (got.Root == nil || got.Root.Row.New != c.want):
+			t.Errorf("%+v: %+v", c, got.Root)
+		}
+	}
+	for _, q := range []WhyQuery{{At: last.Add(time.Hour)}, {Since: last.Add(time.Hour), At: last.Add(2 * time.Hour)}} {
+		q.Entity, q.Now = "lock.front", last.Add(time.Minute)
+		if got, err := r.j.Why(t.Context(), home.Visible(), q); home.CodeOf(err) != home.Invalid {
+			t.Errorf("a time to come: %+v, %v", got, err)
+		}
+	}
+	// A house whose clock is ahead of ours.
+	if got, err := r.j.Why(t.Context(), home.Visible(), WhyQuery{Entity: "lock.front", At: last, Now: last.Add(-5 * time.Minute)}); err != nil || got.Root == nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestWhy_OurCallByItsID(t *testing.T) {
+	r := newRig(t)
+	r.up(testStates(r.now)...)
+	a, b := home.Context{ID: r.ctx(), User: "u2"}, home.Context{ID: r.ctx(), User: "u2"}
+	r.event("call_service", `{"domain":"light","service":"turn_on","service_data":{"entity_id":["light.kitchen_lights"]}}`, a)
+	r.set("light.kitchen_lights", "on", "", a)
+	r.event("call_service", `{"domain":"lock","service":"unlock","service_data":{"entity_id":["lock.front"]}}`, b)
+	r.set("lock.front", "unlocked", "", b)
+	r.event("automation_triggered", `{"name":"Guests","entity_id":"automation.guests","source":"state of lock.front"}`, home.Context{ID: r.ctx(), Parent: b.ID})
+	step := func(domain, service string, c home.Context, id home.EntityID) home.StepRecord {
+		return home.StepRecord{Step: home.Step{Kind: home.StepService, Call: &home.ServiceCall{Domain: domain, Service: service}},
+			Result: home.StepResult{Outcome: home.Done, Context: c}, Leaves: []home.EntityID{id}}
+	}
+	for _, c := range []home.CallRecord{
+		{ID: "call_0123456789", Tool: "service_call", Class: home.Act, Steps: []home.StepRecord{step("light", "turn_on", a, "light.kitchen_lights"), step("lock", "unlock", b, "lock.front")}},
+		{ID: "call_look", Tool: "entity_get"},
+	} {
+		c.At, c.Via, c.Who = r.tick(), "mcp", "Claude"
+		if err := r.j.Record(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := r.why(WhyQuery{Context: "call_0123456789"})
+	want := `this hearth service_call
+  effect service light.turn_on
+    effect state light.kitchen_lights off>on
+  effect service lock.unlock
+    effect state lock.front locked>unlocked
+      effect automation automation.guests
+`
+	if d := draw(got.Root); d != want {
+		t.Errorf("got\n%s\nwant\n%s", d, want)
+	}
+	if got := r.why(WhyQuery{Context: "call_look"}); got.Root == nil || got.Root.Row.Call != "call_look" || !strings.Contains(strings.Join(got.Notes, " "), "only read") {
+		t.Errorf("%+v", got)
+	}
+	if _, err := r.j.Why(t.Context(), home.Visible(), WhyQuery{Context: "call_nosuch"}); home.CodeOf(err) != home.NotFound || !strings.Contains(err.Error(), "call_nosuch") {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		q    Query
+		want int
+	}{{Query{Context: "call_0123456789"}, 6}, {Query{Context: "call_look"}, 1}, {Query{Context: "call_nosuch"}, 0}, {Query{Text: "call_0123456789"}, 1}} {
+		if p := r.query(c.q); p.Total != c.want {
+			t.Errorf("%+v: %+v", c.q, p.Rows)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (b *Box) journalShelf() []tool.Tool {
 		tool.NewRead(tool.Spec{
 			Name:     "journal_why",
 			Title:    "Why did it happen",
-			About:    "Explains one change: who or what caused it (person, automation, script, device) and what it caused in turn, as a tree from the root cause down, people and automations by name. Give an entity (and a time, if not its last change), or a context id from another answer. Use it for every why, who and what-made question.",
+			About:    "Explains one change: who or what caused it (person, automation, script, device) and what it caused in turn, as a tree from the root cause down, people and automations by name. Give an entity (and a time, if not its last change), a context id from another answer, or the call id of a receipt. Use it for every why, who and what-made question.",
 			Class:    home.Read,
 			Core:     true,
 			Compact:  true,
@@ -50,7 +50,7 @@ type queryIn struct {
 	Automation string   `json:"automation,omitempty" jsonschema:"Only runs of this automation: id or name"`
 	Trigger    string   `json:"trigger_entity,omitempty" jsonschema:"Only runs that this entity triggered: id or name"`
 	Text       string   `json:"text,omitempty" jsonschema:"Only rows with these words in names, messages or service data"`
-	Context    string   `json:"context_id,omitempty" jsonschema:"Only rows of this context"`
+	Context    string   `json:"context_id,omitempty" jsonschema:"Only rows of this context, or of the call of a receipt"`
 	From       string   `json:"from,omitempty" jsonschema:"Begin: ISO time, 2h (ago), NOW-30m, today 7:00, yesterday, last night, monday 14:00; default 24 hours back"`
 	To         string   `json:"to,omitempty" jsonschema:"End, written the same way; default now, or the end of a range word in from"`
 	GroupBy    string   `json:"group_by,omitempty" jsonschema:"Count by this instead of listing" enum:"kind,entity,domain,state,user,automation,hour,day"`

@@ -139,3 +139,27 @@ func TestJournalQuery_SaysWhatIsUnknown(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestJournalWhy_RangeWordsAndCalls(t *testing.T) {
+	d := newDiary(t)
+	if err := d.Journal.Record(t.Context(), home.CallRecord{ID: "call_mine", At: time.Now(), Tool: "service_call", Class: home.Act, Who: "Claude"}); err != nil {
+		t.Fatal(err)
+	}
+	reg := tool.NewRegistry(d.Tools()...)
+	p := state("light.ceiling", "on", `{"friendly_name":"Ceiling"}`)
+	at, c := time.Now(), home.Context{ID: "ctx"}
+	p.Changed, p.Updated, p.Context = at, at, &c
+	d.w.Apply(home.Report{Kind: home.ReportStates, At: at, Patches: []home.Patch{p}})
+	for _, c := range []struct{ args, want string }{
+		{`{"entity_id":"light.ceiling","at":"today"}`, "Ceiling changed from off to on"},
+		{`{"entity_id":"light.ceiling","at":"` + at.UTC().Format("2006-01-02") + `"}`, "Ceiling changed from off to on"},
+		{`{"entity_id":"light.ceiling","at":"last night"}`, "no change of Ceiling (light.ceiling) from "},
+		{`{"entity_id":"light.ceiling","at":"2019-01-01"}`, "no change of Ceiling (light.ceiling) from 2019-01-01 00:00:00 to 2019-01-02 00:00:00"},
+		{`{"entity_id":"light.ceiling","at":"tomorrow"}`, "lies in the future"}, {`{"entity_id":"light.ceiling","at":"in 3h"}`, "lies in the future"},
+		{`{"context_id":"call_mine"}`, `"summary":"Hearth ran service_call for Claude`}, {`{"context_id":"call_other"}`, `no call "call_other" is recorded`},
+	} {
+		if got := said(reg.Call(t.Context(), reader(), "journal_why", []byte(c.args))); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s\nwant %s", c.args, got, c.want)
+		}
+	}
+}

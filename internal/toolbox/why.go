@@ -11,8 +11,8 @@ import (
 
 type whyIn struct {
 	Entity    string `json:"entity_id,omitempty" jsonschema:"The entity that changed: id or unmistakable name"`
-	At        string `json:"at,omitempty" jsonschema:"About when: ISO time, 2h (ago), NOW-30m, today 7:00, monday 14:00; default its last change"`
-	Context   string `json:"context_id,omitempty" jsonschema:"A context id from another answer, instead of an entity"`
+	At        string `json:"at,omitempty" jsonschema:"About when: ISO time, 2h (ago), NOW-30m, today 7:00, monday 14:00; a range word (yesterday, last night) means its last change in it; default its last change"`
+	Context   string `json:"context_id,omitempty" jsonschema:"A context id from another answer, or the call of a receipt, instead of an entity"`
 	Direction string `json:"direction,omitempty" jsonschema:"causes, effects or both" default:"both" enum:"causes,effects,both"`
 	Depth     int    `json:"depth,omitempty" jsonschema:"How many contexts to follow up and down: one is a call or run with all it did, and may take several levels of the tree" default:"5" min:"1" max:"10"`
 }
@@ -59,7 +59,7 @@ func (o whyOut) Cut(keep int) (any, bool) {
 
 func (b *Box) journalWhy(ctx context.Context, c tool.Caller, in whyIn) (whyOut, error) {
 	if (in.Entity == "") == (in.Context == "") {
-		return whyOut{}, home.Errorf(home.Invalid, "give either entity_id or context_id").WithHint(`for example {"entity_id":"light.kitchen"}`)
+		return whyOut{}, home.Errorf(home.Invalid, "give either entity_id or context_id").WithHint(`for example {"entity_id":"light.kitchen_lights"}`)
 	}
 	v, err := b.see(ctx, c)
 	if err != nil {
@@ -75,8 +75,12 @@ func (b *Box) journalWhy(ctx context.Context, c tool.Caller, in whyIn) (whyOut, 
 		}
 	}
 	if in.At != "" {
-		if q.At, err = home.ParseTime(in.At, b.now(), v.Location(), home.Past); err != nil {
+		from, to, err := v.clock().When(in.At)
+		if err != nil {
 			return whyOut{}, err
+		}
+		if q.At = from; !to.IsZero() {
+			q.Since, q.At = from, to
 		}
 	}
 	w, err := b.Journal.Why(ctx, v.sc, q)
