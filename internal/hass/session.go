@@ -340,8 +340,10 @@ func (s *session) take(frame []byte, at time.Time) (kept bool) {
 		case "event":
 			s.event(m, at)
 		case "result":
+			s.flow.flush() // whoever gets the answer may look at what came before it
 			kept = s.settle(m, len(frame)) || kept
 		case "pong":
+			s.flow.flush()
 			s.settle(message{id: m.id, success: true}, 0)
 		}
 	}, func(raw []byte, why string) { s.c.badFrame(raw, why, at); s.keeper.resync() })
