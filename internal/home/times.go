@@ -20,12 +20,15 @@ const (
 
 // TimeForms is the sentence that lists what ParseTime accepts, for hints and
 // for the descriptions of arguments.
-const TimeForms = "2026-11-30T07:00, 2026-11-30T07:00:00+01:00, 2026-11-30, 2h, NOW-30m, today 7:00, yesterday, last night, monday 14:00"
+const TimeForms = "2026-11-30T07:00, 2026-11-30T07:00:00+01:00, 2026-11-30, 2h, NOW-30m, 7:00, 6pm, today 7:00, yesterday, last night, this morning, last hour, monday 14:00"
 
 // ParseTime reads a time expression as a moment: ISO 8601 with or without zone
-// (without one it is local), "2h" and "2h ago", "in 2h", "NOW-30m", "today
-// 7:00", "yesterday", "tomorrow", "last night" and "monday 14:00". A range word
-// gives its beginning. loc nil means UTC. A local time that a clock change
+// (without one it is local), "2h" and "2h ago", "30 minutes", "in 2h",
+// "NOW-30m", "7:00" and "6pm" alone (the last one looking back, the next one
+// looking ahead), "today 7:00", "yesterday", "tomorrow", "monday 14:00", "last
+// night" and "tonight" (18:00 to 8:00), morning (5:00 to 12:00), afternoon (to
+// 18:00) and evening (to midnight) behind this, yesterday, tomorrow or a
+// weekday, and "last hour". A range word gives its beginning. loc nil means UTC. A local time that a clock change
 // skips is moved forward by the change; one that happens twice is the first.
 // Anything else is an Invalid error whose hint shows the accepted forms.
 func ParseTime(s string, now time.Time, loc *time.Location, dir Direction) (time.Time, error) {
@@ -158,7 +161,7 @@ func parseSpan(s string, now time.Time, loc *time.Location, dir Direction) (span
 	q := query{now: now.In(loc), loc: loc, dir: dir}
 	text := strings.Join(strings.Fields(strings.ToLower(s)), " ")
 	if len(text) <= 64 {
-		for _, read := range []func(string) (span, bool){q.iso, q.relative, q.words} {
+		for _, read := range []func(string) (span, bool){q.iso, q.relative, q.words, q.bare, q.part} {
 			if sp, ok := read(text); ok && sane(sp) {
 				return sp, nil
 			}
@@ -211,7 +214,7 @@ func (q query) relative(s string) (span, bool) {
 		if m[1] == "" {
 			return span{from: q.now}, true
 		}
-		d, err := ParseDuration(m[2])
+		d, err := ParseDuration(shorten(m[2]))
 		if m[1] == "-" {
 			d = -d
 		}
@@ -226,7 +229,7 @@ func (q query) relative(s string) (span, bool) {
 	} else if t, ok := strings.CutPrefix(s, "in "); ok {
 		s, sign = t, 1
 	}
-	d, err := ParseDuration(s)
+	d, err := ParseDuration(shorten(s))
 	return span{from: q.now.Add(sign * d)}, err == nil
 }
 
@@ -239,12 +242,8 @@ func (q query) words(s string) (span, bool) {
 	word, rest, timed := strings.Cut(s, " ")
 	var c tod
 	if timed {
-		m := clockRE.FindStringSubmatch(rest)
-		if m == nil {
-			return span{}, false
-		}
 		var ok bool
-		if c, ok = clock(m[1:4]); !ok {
+		if c, ok = timeOfDay(strings.TrimPrefix(rest, "at ")); !ok {
 			return span{}, false
 		}
 	}
