@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"hearth/internal/health"
 	"hearth/internal/home"
 	"hearth/internal/mirror"
 )
@@ -26,10 +27,30 @@ type Gap struct {
 }
 
 // Coverage says how complete the journal is between two times, in UTC. What
-// lies in the future is not counted as missing.
+// lies in the future is not counted as missing. It waits for the disk only when
+// something about links or gaps is not written, or the database is in trouble.
 func (j *Journal) Coverage(ctx context.Context, from, to time.Time) (Coverage, error) {
-	behind, _ := j.catchUp(ctx)
+	var behind time.Time
+	if !j.settled(ctx) {
+		behind, _ = j.catchUp(ctx)
+	}
 	return j.coverage(ctx, from, to, behind)
+}
+
+// settled reports whether what the database says of links and gaps is all there
+// is to say.
+func (j *Journal) settled(ctx context.Context) bool {
+	if _, lit := j.h.Has(health.StoreFull); lit {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if j.taken(ctx) != nil {
+		return false
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.begun && j.refused == nil && j.sure == j.told
 }
 
 // stretch is a time between two milliseconds.

@@ -51,6 +51,8 @@ type Journal struct {
 	span     *span     // the open coverage while there is one
 	refused  *event    // the gap since the store refused rows
 	refusedN int64     // and how many it refused
+	told     int       // rows about links and gaps handed to the store
+	sure     int       // and those of them that are known to be written
 	seq      uint64    // of the last change taken
 	lastAt   time.Time // its time
 	lastSeen time.Time // time of the last thing the house said
@@ -123,6 +125,7 @@ func (j *Journal) begin(ctx context.Context) {
 	if err := j.db.Commit(ctx, row); err != nil {
 		j.log.Error("the journal's start could not be written; it waits", home.KeyError, err)
 		j.db.Append(row)
+		j.told++
 	}
 	j.marked = time.Now()
 	var err error
@@ -276,25 +279,10 @@ func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
 	j.begin(ctx)
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	if j.house != nil {
-		want := j.house.View().Seq()
-		j.mu.Lock()
-		var w waiter
-		if j.seq < want {
-			w = waiter{want, make(chan struct{})}
-			j.waiters = append(j.waiters, w)
-		}
-		j.mu.Unlock()
-		if w.done != nil {
-			select {
-			case <-w.done:
-			case <-ctx.Done():
-				err = ctx.Err()
-			}
-		}
-	}
+	err = j.taken(ctx)
 	j.mu.Lock()
 	j.settle(time.Now())
+	told := j.told
 	j.mu.Unlock()
 	if ferr := j.db.Flush(ctx); ferr != nil {
 		err = ferr
@@ -304,8 +292,35 @@ func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
 		if j.durable.Load() == 0 {
 			behind = j.started
 		}
+		return behind, err
 	}
-	return behind, err
+	j.mu.Lock()
+	j.sure = max(j.sure, told)
+	j.mu.Unlock()
+	return behind, nil
+}
+
+// taken returns when the journal has taken, though not written, everything the
+// mirror has shown so far.
+func (j *Journal) taken(ctx context.Context) error {
+	if j.house == nil {
+		return nil
+	}
+	want := j.house.View().Seq()
+	j.mu.Lock()
+	if j.seq >= want {
+		j.mu.Unlock()
+		return nil
+	}
+	w := waiter{want, make(chan struct{})}
+	j.waiters = append(j.waiters, w)
+	j.mu.Unlock()
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // seed looks up the last number kept of e before this start.

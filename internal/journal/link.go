@@ -150,6 +150,7 @@ func (r spanRow) Write(tx *store.Tx) error { return r.span.extend(tx, r.till, r.
 
 // linkUp ends the gap and begins coverage.
 func (j *Journal) linkUp(at time.Time) {
+	j.told++
 	ms := at.UnixMilli()
 	if j.gap != nil {
 		j.rows = append(j.rows, endRow{e: j.gap, till: max(ms, j.gap.at)})
@@ -164,6 +165,7 @@ func (j *Journal) linkUp(at time.Time) {
 // linkDown ends coverage and begins a gap. A link that went silent was blind
 // before anybody noticed: then the gap begins with the last thing seen.
 func (j *Journal) linkDown(c *home.Change) {
+	j.told++
 	at, reason := c.At, c.Reason
 	if reason == "" {
 		reason = "no reason given"
@@ -193,6 +195,7 @@ func (j *Journal) linkDown(c *home.Change) {
 // missed records changes that the stream dropped because the journal was too
 // slow: the gap reaches from the last one taken to the next one.
 func (j *Journal) missed(n uint64, next time.Time) {
+	j.told++
 	j.counters.missed.Add(int64(n))
 	j.h.Light(health.StoreBehind, fmt.Sprintf("%d changes were dropped before %s", n, next.UTC().Format(time.RFC3339)))
 	from := j.lastAt

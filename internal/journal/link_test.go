@@ -355,3 +355,37 @@ func TestCoverage_SaysWhatTheDiskDidNotTake(t *testing.T) {
 		r.stop()
 	})
 }
+
+// Whoever only asks how complete the journal is does not wait until all that
+// happened is written, but until all that matters for the answer is.
+func TestCoverage_WaitsForNoMoreThanItNeeds(t *testing.T) {
+	r := newRig(t)
+	r.up(testStates(r.now)...)
+	start := r.now
+	cover := func() Coverage {
+		t.Helper()
+		c, err := r.j.Coverage(t.Context(), start, r.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if c := cover(); !c.Complete {
+		t.Errorf("the link is up: %+v", c)
+	}
+	r.set("lock.front", "unlocked", "", home.Context{})
+	if c, waiting := cover(), r.db.Waiting(); !c.Complete || waiting == 0 {
+		t.Errorf("%d rows wait after %+v", waiting, c)
+	}
+	r.pass(time.Minute)
+	r.down("cut")
+	r.pass(time.Minute)
+	if c := cover(); c.Complete || len(c.Gaps) != 1 || !c.Gaps[0].To.IsZero() {
+		t.Errorf("the link is down: %+v", c)
+	}
+	r.up(testStates(r.now)...)
+	r.pass(time.Minute)
+	if c := cover(); c.Complete || len(c.Gaps) != 1 || c.Gaps[0].To.IsZero() {
+		t.Errorf("the link is back: %+v", c)
+	}
+}

@@ -81,7 +81,10 @@ func (j *Journal) append(n tally) {
 	}
 	if j.db.Append(rows...) {
 		j.counters.kept.Add(n.kept)
-		j.refused, j.refusedN = nil, 0
+		if j.refused != nil {
+			j.refused, j.refusedN = nil, 0
+			j.told++
+		}
 		j.unmarked = true
 		clear(j.rows)
 		return
@@ -94,6 +97,7 @@ func (j *Journal) append(n tally) {
 // refuse begins, or goes on with, the gap for what the store had no room for.
 func (j *Journal) refuse(at time.Time, n int64) {
 	if j.refused == nil {
+		j.told++
 		j.refused = &event{j: j, at: at.UnixMilli(), kind: kindGap, what: "the database took nothing and the queue was full"}
 	}
 	j.refusedN += n

@@ -110,8 +110,8 @@ func (b *Box) hearthStatus(ctx context.Context, c tool.Caller, _ nothing) (statu
 	return out, nil
 }
 
-// journalState tells how the journal keeps up. Asking for its coverage writes
-// what waits: what waits afterwards, the disk does not take.
+// journalState tells how the journal keeps up. A few rows always wait: they are
+// written together every few seconds.
 func (b *Box) journalState(ctx context.Context, out *status, loc *time.Location) error {
 	if b.Journal == nil {
 		return nil
