@@ -100,39 +100,39 @@ func TestOutcomes(t *testing.T) {
 			func(x *world, _ home.ServiceCall) error {
 				x.becomes("light.a", "on", `{"brightness":101}`, ours)
 				return nil
-			}, home.Done, "done on→on ", 1, "", ""},
+			}, home.Done, "done on, brightness 10 (4 %)→on, brightness 101 (40 %) ", 1, "", ""},
 		// The tolerance is for devices that round, not for small wishes.
 		{"nearly equal is sent", []string{"light.a", "on", `{"brightness":100}`}, step("light.turn_on", bright),
 			func(x *world, _ home.ServiceCall) error {
 				x.becomes("light.a", "on", `{"brightness":102}`, ours)
 				return nil
-			}, home.Done, "done on→on ", 1, "", ""},
+			}, home.Done, "done on, brightness 100 (39 %)→on, brightness 102 (40 %) ", 1, "", ""},
 		{"nearly equal, and it comes nearer", []string{"light.a", "on", `{"brightness":100}`}, step("light.turn_on", bright),
 			func(x *world, _ home.ServiceCall) error {
 				x.becomes("light.a", "on", `{"brightness":101}`, ours)
 				return nil
-			}, home.Done, "done on→on ", 1, "", ""},
+			}, home.Done, "done on, brightness 100 (39 %)→on, brightness 101 (40 %) ", 1, "", ""},
 		{"nearly equal, and nothing moves", []string{"light.a", "on", `{"brightness":100}`}, step("light.turn_on", bright),
-			func(*world, home.ServiceCall) error { return nil }, home.Sent, "sent on→on not seen yet: it was this near before and has not come nearer: shows on, brightness 100", 1, "", ""},
+			func(*world, home.ServiceCall) error { return nil }, home.Sent, "sent on, brightness 100 (39 %)→on, brightness 100 (39 %) not seen yet: it was this near before and has not come nearer: shows on, brightness 100", 1, "", ""},
 		{"nearly equal, and it goes the other way", []string{"light.a", "on", `{"brightness":101}`}, step("light.turn_on", bright),
 			func(x *world, _ home.ServiceCall) error {
 				x.becomes("light.a", "on", `{"brightness":99}`, ours)
 				return nil
-			}, home.Sent, "sent on→on not seen yet: it was this near before and has not come nearer: shows on, brightness 99", 1, "", ""},
+			}, home.Sent, "sent on, brightness 101 (40 %)→on, brightness 99 (39 %) not seen yet: it was this near before and has not come nearer: shows on, brightness 99", 1, "", ""},
 		{"nearly equal, and no answer", []string{"light.a", "on", `{"brightness":100}`}, step("light.turn_on", bright),
 			func(x *world, _ home.ServiceCall) error {
 				x.becomes("light.a", "on", `{"brightness":100,"x":1}`, ours)
 				return timedOut()
-			}, home.Unclear, "unknown on→on shows on, brightness 100", 1, home.Timeout, "did not answer"},
+			}, home.Unclear, "unknown on, brightness 100 (39 %)→on, brightness 100 (39 %) shows on, brightness 100", 1, home.Timeout, "did not answer"},
 		{"equal in single precision", []string{"media_player.m", "playing", `{"volume_level":0.3100000023841858}`},
 			step("media_player.volume_set", home.Expect{Entity: "media_player.m", Attrs: map[string]json.RawMessage{"volume_level": json.RawMessage("0.31")}, Within: 0.02}),
-			nil, home.Already, "already playing→playing ", 0, "", ""},
+			nil, home.Already, "already playing, volume_level 0.31→playing, volume_level 0.31 ", 0, "", ""},
 		{"a hundredth is a wish", []string{"media_player.m", "playing", `{"volume_level":0.3}`},
 			step("media_player.volume_set", home.Expect{Entity: "media_player.m", Attrs: map[string]json.RawMessage{"volume_level": json.RawMessage("0.31")}, Within: 0.02}),
 			func(x *world, _ home.ServiceCall) error {
 				x.becomes("media_player.m", "playing", `{"volume_level":0.31}`, ours)
 				return nil
-			}, home.Done, "done playing→playing ", 1, "", ""},
+			}, home.Done, "done playing, volume_level 0.3→playing, volume_level 0.31 ", 1, "", ""},
 		{"equal as far as can be seen", []string{"light.a", "on", "{}"}, step("light.turn_on", home.Expect{Entity: "light.a", States: []string{"on"}, Loose: true}),
 			func(*world, home.ServiceCall) error { return nil }, home.Accepted, "accepted on→on only a part of this can be seen", 1, "", ""},
 		{"a number in another spelling", []string{"input_number.n", "40.0", "{}"}, step("input_number.set_value", home.Expect{Entity: "input_number.n", States: []string{"40"}}),

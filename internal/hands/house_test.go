@@ -59,7 +59,7 @@ func TestHouse_LightOnAndAlready(t *testing.T) {
 		s := step("light.turn_on", home.Expect{Entity: lamp, States: []string{"on"}, Attrs: map[string]json.RawMessage{"brightness": json.RawMessage("102")}, Within: 3})
 		s.Call.Data = json.RawMessage(`{"brightness_pct":40}`)
 		res := do(ctx, s, nil, 2*time.Second)
-		if res.Outcome != home.Done || res.Leaves[0].Before != "off" || res.Leaves[0].After != "on" || res.Leaves[0].Note != "" || res.Context.ID == "" {
+		if res.Outcome != home.Done || res.Leaves[0].Before != "off" || res.Leaves[0].After != "on, brightness 102 (40 %)" || res.Leaves[0].Note != "" || res.Context.ID == "" {
 			t.Errorf("%+v", res)
 		}
 		if got := house.View().State(lamp); got.Context.ID != res.Context.ID {

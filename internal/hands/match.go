@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hearth/internal/home"
 	"hearth/internal/mirror"
@@ -115,6 +116,47 @@ func instead(s *home.State, e home.Expect) string {
 		}
 	}
 	return text
+}
+
+// showing is what a receipt says of a state: its value, and the attributes that
+// a command is about, as far as it has them.
+func showing(s *home.State, e home.Expect) string {
+	if s == nil {
+		return ""
+	}
+	text := home.Clip(s.Value, 60)
+	names := slices.Collect(maps.Keys(e.Attrs))
+	for name := range e.Proof {
+		if _, twice := e.Attrs[name]; !twice {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		have := mirror.Attribute(s, name)
+		if have == nil || string(have) == "null" {
+			continue
+		}
+		value := string(have)
+		if t, ok := mirror.Unquote(have); ok {
+			value = t
+		} else if f, err := strconv.ParseFloat(value, 64); err == nil {
+			value = strconv.FormatFloat(f, 'f', -1, 32) // what single precision cannot tell apart is the same
+			if name == "brightness" {
+				value += " (" + strconv.FormatFloat(math.RoundToEven(f*100/255), 'f', -1, 64) + " %)"
+			}
+		}
+		text += ", " + name + " " + home.Clip(value, 60)
+	}
+	return text
+}
+
+// listed joins the names of fields, a few of them.
+func listed(names []string) string {
+	if len(names) > 4 {
+		return strings.Join(names[:4], ", ") + " and more"
+	}
+	return strings.Join(names, ", ")
 }
 
 // moves reports whether a state is on its way to what is wanted.

@@ -54,7 +54,8 @@ func (w *watched) add(v *mirror.View, e home.Expect) {
 	if showed {
 		l.off = distance(l.before, e)
 	}
-	l.was, l.partly = showed && !e.Loose && l.off == 0, showed && e.Loose
+	l.was = showed && !e.Loose && l.off == 0 && (len(e.Unseen) == 0 || l.proved())
+	l.partly = showed && !l.was && (e.Loose || len(e.Unseen) > 0)
 	w.leaves = append(w.leaves, l)
 }
 
@@ -70,7 +71,7 @@ func carries(v *mirror.View, id home.EntityID, seen map[home.EntityID]bool) bool
 func inherited(v *mirror.View, es []home.Expect, id home.EntityID) home.Expect {
 	for _, e := range es {
 		if !e.Blind && !e.Assumed && len(e.States) > 0 && e.Entity.Domain() == id.Domain() && holds(v, e.Entity, id, 0) {
-			return home.Expect{Entity: id, States: e.States, Moving: e.Moving, Within: e.Within, Loose: e.Loose || len(e.Attrs) > 0}
+			return home.Expect{Entity: id, States: e.States, Moving: e.Moving, Within: e.Within, Loose: e.Loose || len(e.Attrs) > 0, Unseen: e.Unseen}
 		}
 	}
 	return home.Expect{Entity: id}
@@ -120,11 +121,17 @@ func (w *watched) settled(v *mirror.View) bool {
 		if s == nil && l.before == nil || l.idle(s) {
 			continue // it cannot be reached: waiting does not help
 		}
-		if s == nil || !l.reached(s) && !moves(s, l.want) && !l.troubled(s) {
+		if s == nil || !l.arrived(s) && !moves(s, l.want) && !l.troubled(s) {
 			return false
 		}
 	}
 	return true
+}
+
+// arrived reports whether a state is what is wanted and nothing more is to come:
+// what the rest of it looks like shows in the first state that is new.
+func (l *leaf) arrived(s *home.State) bool {
+	return l.reached(s) && (l.was || len(l.want.Proof) == 0 || l.proven(s) || l.anew(s))
 }
 
 // idle reports whether the leaf was unavailable before and still is: Home
@@ -154,13 +161,8 @@ func (w *watched) result(how answer, v *mirror.View, by owner, nothing bool) hom
 	var all []home.Outcome
 	for _, l := range w.leaves {
 		r := home.LeafResult{Entity: l.want.Entity, Name: l.name}
-		if l.before != nil {
-			r.Before = l.before.Value
-		}
 		s := v.State(l.want.Entity)
-		if s != nil {
-			r.After = s.Value
-		}
+		r.Before, r.After = showing(l.before, l.want), showing(s, l.want)
 		if nothing {
 			r.Outcome = home.Already
 		} else {
@@ -189,10 +191,7 @@ func (l *leaf) outcome(how answer, s *home.State, by owner) (home.Outcome, strin
 	case unsent:
 		return home.Failed, "nothing was sent"
 	case refused:
-		if l.looks && !l.was && s != nil && l.reached(s) && by.did(s) {
-			return home.Done, "Home Assistant reported an error, but this one shows it"
-		}
-		return home.Failed, ""
+		return l.denied(s, by)
 	case partly:
 		return l.besides(s, by)
 	case silent:
@@ -222,10 +221,9 @@ func (l *leaf) seen(s *home.State, by owner) (home.Outcome, string) {
 	switch {
 	case l.reached(s) && l.was:
 		return home.Already, note
-	case l.reached(s) && l.partly:
-		return home.Accepted, joined("only a part of this can be seen", note)
 	case l.reached(s):
-		return home.Done, note
+		o, part := l.part(s)
+		return o, joined(part, note)
 	case moves(s, l.want):
 		return home.Done, joined("on its way", note)
 	case trouble(s):
@@ -239,6 +237,62 @@ func (l *leaf) seen(s *home.State, by owner) (home.Outcome, string) {
 	return home.Sent, joined("not seen yet: "+instead(s, l.want), note)
 }
 
+// part is what a leaf is that shows what can be seen of it: done, unless more
+// was asked than that.
+func (l *leaf) part(s *home.State) (home.Outcome, string) {
+	const only = "only a part of this can be seen"
+	switch {
+	case len(l.want.Unseen) > 0 && !l.proven(s):
+		text := only + ": nothing shows whether " + listed(l.want.Unseen) + " was done"
+		if len(l.want.Proof) > 0 {
+			text = only + ": it " + instead(s, home.Expect{Attrs: l.want.Proof}) + " for " + listed(l.want.Unseen)
+		}
+		return home.Accepted, text
+	case len(l.want.Unseen) > 0:
+		return home.Done, ""
+	case l.partly:
+		return home.Accepted, only
+	case l.want.Loose:
+		return home.Done, only
+	}
+	return home.Done, ""
+}
+
+// proven reports whether a state shows what was asked beyond States and Attrs.
+// A leaf that was this near beforehand must have come nearer.
+func (l *leaf) proven(s *home.State) bool {
+	proof := home.Expect{Attrs: l.want.Proof, Within: l.want.Near}
+	if !shows(s, proof) {
+		return false
+	}
+	return l.before == nil || !shows(l.before, proof) || distance(s, proof) < distance(l.before, proof)
+}
+
+// proved reports whether the leaf showed exactly that before anything was sent.
+func (l *leaf) proved() bool {
+	proof := home.Expect{Attrs: l.want.Proof, Within: l.want.Near}
+	return shows(l.before, proof) && distance(l.before, proof) == 0
+}
+
+// denied is what became of the only leaf when Home Assistant answered with an
+// error. It has failed, unless a change of ours since then shows the contrary.
+func (l *leaf) denied(s *home.State, by owner) (home.Outcome, string) {
+	if !l.looks || l.was || s == nil || !l.reached(s) || !l.anew(s) || !by.did(s) {
+		return home.Failed, ""
+	}
+	if o, _ := l.part(s); o != home.Done || l.want.Loose && len(l.want.Unseen) == 0 {
+		return home.Unclear, "Home Assistant reported an error, and of what was asked only a part can be seen"
+	}
+	return home.Done, "Home Assistant reported an error, but this one shows it"
+}
+
+// anew reports whether a state was made after the command was sent, in another
+// context than the one before: without an answer our own call has no id, and an
+// earlier call of ours must not stand for it.
+func (l *leaf) anew(s *home.State) bool {
+	return l.before == nil || s != l.before && s.Context.ID != l.before.Context.ID
+}
+
 // besides is what became of one of several leaves when Home Assistant reported
 // an error that may have been about another.
 func (l *leaf) besides(s *home.State, by owner) (home.Outcome, string) {
@@ -246,9 +300,13 @@ func (l *leaf) besides(s *home.State, by owner) (home.Outcome, string) {
 	switch {
 	case s == nil:
 		return home.Failed, entityGone
-	case l.looks && !l.was && l.reached(s) && by.did(s):
-		return home.Done, reported + ", but this one shows it"
-	case l.looks && !l.was && moves(s, l.want) && by.did(s):
+	case l.looks && !l.was && l.reached(s) && l.anew(s) && by.did(s):
+		o, _ := l.denied(s, by)
+		if o == home.Done {
+			return o, reported + ", but this one shows it"
+		}
+		return home.Unclear, reported + ", and of what was asked of this one only a part can be seen"
+	case l.looks && !l.was && moves(s, l.want) && l.anew(s) && by.did(s):
 		return home.Done, reported + ", but this one is on its way"
 	case trouble(s) && l.troubled(s):
 		return home.Failed, "the device reports: " + home.Clip(s.Value, 60)
@@ -266,7 +324,10 @@ func (l *leaf) unanswered(s *home.State, by owner) (home.Outcome, string) {
 	}
 	ok := l.reached(s) || moves(s, l.want)
 	switch {
-	case ok && by.did(s):
+	case ok && l.anew(s) && by.did(s):
+		if o, part := l.part(s); o != home.Done && !moves(s, l.want) {
+			return home.Unclear, part
+		}
 		return home.Done, ""
 	case ok:
 		return home.Unclear, "it shows the value now; whether through this call is not known"
@@ -277,8 +338,8 @@ func (l *leaf) unanswered(s *home.State, by owner) (home.Outcome, string) {
 }
 
 func joined(a, b string) string {
-	if b == "" {
-		return a
+	if a == "" || b == "" {
+		return a + b
 	}
 	return a + "; " + b
 }

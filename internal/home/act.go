@@ -112,6 +112,12 @@ type Expect struct {
 	// cover without a position), so seeing them before sending proves nothing:
 	// never Already.
 	Loose bool `json:"loose,omitempty"`
+	// Unseen are the fields that were asked and that States and Attrs say nothing
+	// of: a colour, media. Unless every attribute in Proof shows them, within
+	// Near, seeing the rest is Accepted and never Done.
+	Unseen []string                   `json:"unseen,omitempty"`
+	Proof  map[string]json.RawMessage `json:"proof,omitempty"`
+	Near   float64                    `json:"near,omitempty"`
 }
 
 // StepKind says what a Step does. The zero value is invalid.
