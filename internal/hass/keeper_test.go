@@ -249,10 +249,12 @@ func TestASnapshotThatBreaksKeepsItsEvents(t *testing.T) {
 		r.on("get_config", func(p *peer, id int64, _ map[string]json.RawMessage) bool {
 			p.event("call_service", `{"domain":"light"}`)
 			r.on("get_config", nil)
+			<-time.After(time.Second) // passes once the event was read: a break discards what was not
 			p.drop()
 			return true
 		})
 		r.start()
+		pass(1500 * time.Millisecond)
 		rs := r.took()
 		if got := kinds(rs); got != "event link" || rs[1].Up {
 			t.Errorf("reports: %s", got)
