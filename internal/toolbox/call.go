@@ -76,7 +76,7 @@ func (r *request) begin(in *callIn) error {
 		}
 		name = d + "." + name
 	}
-	svc, err := r.v.service(name)
+	svc, err := r.v.service(name, r.domains(in.Entities))
 	if err != nil {
 		return err
 	}
@@ -85,6 +85,17 @@ func (r *request) begin(in *callIn) error {
 		return err
 	}
 	return r.unfold(in)
+}
+
+// domains are those of the entities that are meant, as far as they are clear.
+func (r *request) domains(given []string) []string {
+	var out []string
+	for _, s := range given {
+		if id, err := r.v.entity(s); err == nil && !slices.Contains(out, id.Domain()) {
+			out = append(out, id.Domain())
+		}
+	}
+	return out
 }
 
 // object reads free-form data; empty data is an empty object.
@@ -199,7 +210,10 @@ func (r *request) named(given []string) ([]home.EntityID, error) {
 				out = append(out, all...)
 				continue
 			}
-			id, err := r.v.entity(p)
+			id, err := r.v.entityFor(p, r.accepts())
+			if err == nil {
+				err = r.room(p, id)
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -207,6 +221,27 @@ func (r *request) named(given []string) ([]home.EntityID, error) {
 		}
 	}
 	return out, nil
+}
+
+// room refuses a name of an entity that is also the name of an area in which
+// the service would act on something else: "Living Room" may be the player or
+// all that is there.
+func (r *request) room(s string, id home.EntityID) error {
+	if _, err := home.ParseEntityID(s); err == nil {
+		return nil
+	}
+	areas := r.v.FindArea(s)
+	if len(areas) == 0 {
+		return nil
+	}
+	a, accepts := areas[0], r.accepts()
+	for _, x := range r.v.Resolve(home.Target{Areas: []home.AreaID{a.ID}}, false).Entities {
+		if _, state, ok := r.v.Entity(r.v.sc, x); x != id && ok && state != nil && (accepts == nil || r.acts(x, accepts)) && r.exists(x) {
+			return home.Errorf(home.Ambiguous, "%s is called so and so is the area %s: %s", id, a.ID, tool.Quote(s, 60)).
+				WithHint("give entity_id %q for the one, or area_id %q for all that is there", string(id), string(a.ID))
+		}
+	}
+	return nil
 }
 
 // places resolves areas, floors, labels and devices.

@@ -180,7 +180,7 @@ func TestServiceCallRefuses(t *testing.T) {
 		`{"service":"light.turn_on","label_id":["evning"]}`:                                            "Did you mean evening (Evening)?",
 		`{"service":"light.turn_on","device_id":["kitchen lmap"]}`:                                     "Did you mean d-lamp (Kitchen Lamp)?",
 		`{"service":"light.turnon","entity_id":["light.ceiling"]}`:                                     "not_found: no service \"light.turnon\". Did you mean light.turn_on",
-		`{"service":"turn_on","entity_id":["light.ceiling"]}`:                                          "Did you mean homeassistant.turn_on, light.turn_on, scene.turn_on?",
+		`{"service":"turn_on","entity_id":["light.ceiling"]}`:                                          "Did you mean light.turn_on or homeassistant.turn_on?",
 		`{"service":"light.turn_on","entity_id":["switch.pump"]}`:                                      "invalid: light.turn_on does not act on switch.pump (ポンプ). Call switch.turn_on",
 		`{"service":"light.turn_on","entity_id":["light.ceiling"],"data":{"brightnes":5}}`:             "invalid: light.turn_on has no field \"brightnes\". Did you mean brightness",
 		`{"service":"switch.turn_on","entity_id":["switch.pump"],"data":{"brightness":5}}`:             "switch.turn_on has no field \"brightness\". It takes no data",

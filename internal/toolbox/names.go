@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -21,19 +22,23 @@ type sight struct {
 // entity finds one entity by id, or by a name or alias that only one entity
 // has. It never guesses: several are an Ambiguous error, none a NotFound error,
 // each with at most three candidates.
-func (v sight) entity(s string) (home.EntityID, error) {
+func (v sight) entity(s string) (home.EntityID, error) { return v.entityFor(s, nil) }
+
+// entityFor is entity where only some domains make sense: their entities are
+// proposed first.
+func (v sight) entityFor(s string, domains []string) (home.EntityID, error) {
 	s = strings.TrimSpace(s)
 	if id, err := home.ParseEntityID(s); err == nil {
 		if _, _, ok := v.Entity(v.sc, id); ok {
 			return id, nil
 		}
-		return "", v.noEntity(string(id))
+		return "", v.noEntity(string(id), domains...)
 	}
 	if s == "" {
 		return "", home.Errorf(home.Invalid, "an entity id is empty").WithHint("write it as domain.object; entity_search finds ids by name")
 	}
 	if v.b.Recall == nil {
-		return "", v.noEntity(s)
+		return "", v.noEntity(s, domains...)
 	}
 	near, _ := v.b.Recall.Find(v.sc, recall.Query{Text: home.Clip(s, 200), Limit: 10})
 	var same []home.EntityID
@@ -46,9 +51,12 @@ func (v sight) entity(s string) (home.EntityID, error) {
 	case 1:
 		return same[0], nil
 	case 0:
-		return "", v.noEntity(s)
+		return "", v.noEntity(s, domains...)
 	}
-	return "", home.Errorf(home.Ambiguous, "%d entities are called %q: %s", len(same), home.Clip(s, 60), v.list(same)).WithHint("pass the entity id of the one that is meant")
+	slices.SortStableFunc(same, func(a, b home.EntityID) int {
+		return b2i(slices.Contains(domains, b.Domain())) - b2i(slices.Contains(domains, a.Domain()))
+	})
+	return "", home.Errorf(home.Ambiguous, "%d entities are called %q: %s", len(same), home.Clip(s, 60), v.twins(same)).WithHint("pass the entity id of the one that is meant")
 }
 
 // called reports whether one of the entity's names is exactly s (folded).
@@ -56,19 +64,61 @@ func called(e *home.Entity, s string) bool {
 	return fold(e.Name) == s || slices.ContainsFunc(e.Aliases, func(a string) bool { return fold(a) == s })
 }
 
-func (v sight) noEntity(s string) *home.Error {
+// noEntity says that there is no such entity, and which may be meant. Of an id
+// whose domain the house has, only what could stand in its place is proposed.
+func (v sight) noEntity(s string, domains ...string) *home.Error {
 	e := home.Errorf(home.NotFound, "no entity %q", home.Clip(s, 80))
 	if v.b.Recall == nil {
 		return e.WithHint("Try entity_search.")
 	}
-	var ids []home.EntityID
-	for _, h := range v.b.Recall.Near(v.sc, s, 3) {
-		ids = append(ids, h.Entity.ID)
+	id := home.EntityID(s)
+	strict := false
+	if _, err := v.domain(id.Domain()); id.Domain() != "" && err == nil {
+		domains, strict = []string{id.Domain()}, true
+	}
+	var ids, rest []home.EntityID
+	for _, h := range v.b.Recall.Near(v.sc, s, 20) {
+		switch x := h.Entity.ID; {
+		case slices.Contains(domains, x.Domain()):
+			ids = append(ids, x)
+		case !strict || x.Object() == id.Object():
+			rest = append(rest, x)
+		}
 	}
 	if len(ids) == 0 {
-		return e.WithHint("Try entity_search.")
+		ids = rest
 	}
-	return e.WithHint("Did you mean %s? Try entity_search.", v.list(ids))
+	place := ""
+	if as := v.FindArea(strings.ReplaceAll(id.Object(), "_", " ")); len(as) == 1 {
+		place = tool.Quote(string(as[0].ID), 40) + " is an area: entity_list takes it as area, service_call as area_id. "
+	}
+	if len(ids) == 0 {
+		return e.WithHint("%sTry entity_search.", place)
+	}
+	return e.WithHint("Did you mean %s? %sTry entity_search.", v.list(first(ids, 3)), place)
+}
+
+// twins writes at most three entities of one name with what tells them apart:
+// the area, or the device where that is the same.
+func (v sight) twins(ids []home.EntityID) string {
+	for _, where := range []func(*home.Entity) string{
+		func(e *home.Entity) string { return cmp.Or(v.areaName(e.Area), "in no area") },
+		func(e *home.Entity) string { return cmp.Or(v.deviceName(e.Device), "of no device") },
+	} {
+		var parts []string
+		differ, last := false, ""
+		for _, id := range ids {
+			if e, _, ok := v.Entity(v.sc, id); ok {
+				at := where(e)
+				differ = differ || len(parts) > 0 && at != last
+				parts, last = append(parts, named(string(id), at)), at
+			}
+		}
+		if differ {
+			return either(first(parts, 3), len(parts))
+		}
+	}
+	return v.list(ids)
 }
 
 // list writes at most three entities as id (Name).

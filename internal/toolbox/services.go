@@ -3,6 +3,7 @@ package toolbox
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,7 @@ func (b *Box) serviceList(ctx context.Context, c tool.Caller, in serviceIn) (ser
 		in.Service, in.Domain = in.Domain, ""
 	}
 	if in.Service != "" {
-		s, err := v.service(in.Service)
+		s, err := v.service(in.Service, nil)
 		if err != nil {
 			return serviceOut{}, err
 		}
@@ -181,8 +182,9 @@ func (v sight) noServiceDomain(d string) error {
 	return e.WithHint("service_list without arguments lists the domains.")
 }
 
-// service finds a service by domain.service, or the error with the nearest ones.
-func (v sight) service(s string) (*home.Service, error) {
+// service finds a service by domain.service, or the error with the nearest
+// ones. Of a name without a domain those for the given domains are proposed.
+func (v sight) service(s string, domains []string) (*home.Service, error) {
 	s = strings.ToLower(strings.TrimSpace(s))
 	domain, name, ok := strings.Cut(s, ".")
 	if ok {
@@ -201,7 +203,7 @@ func (v sight) service(s string) (*home.Service, error) {
 		return nil, home.Errorf(home.Invalid, "%s is no service", tool.Quote(s, 60)).WithHint("write it as domain.service, for example light.turn_on")
 	}
 	e := home.Errorf(home.NotFound, "no service %s", tool.Quote(s, 80))
-	near := bare
+	near := fitting(bare, domains)
 	if ok {
 		near = tool.Nearest(s, all, 3)
 	}
@@ -209,6 +211,24 @@ func (v sight) service(s string) (*home.Service, error) {
 		return nil, e.WithHint("Try service_list.")
 	}
 	return nil, e.WithHint("Did you mean %s? Try service_list.", either(first(near, 3), len(near)))
+}
+
+// fitting keeps the services of the domains, and those of homeassistant behind
+// them, when there are any.
+func fitting(services, domains []string) []string {
+	var own, general []string
+	for _, s := range services {
+		switch d, _, _ := strings.Cut(s, "."); {
+		case slices.Contains(domains, d):
+			own = append(own, s)
+		case d == "homeassistant":
+			general = append(general, s)
+		}
+	}
+	if len(own) == 0 {
+		return services
+	}
+	return append(own, general...)
 }
 
 // serviceRowOf shows a service; its fields only where few are shown.
