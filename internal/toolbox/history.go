@@ -148,8 +148,15 @@ func (b *Box) remembered(ctx context.Context, q historical) historyOut {
 		if live && fault == nil {
 			out.Source = "recorder and live"
 		}
+		note := q.unrecorded(id, recorded[id])
+		if note != "" { // what the live link saw is all there is
+			all = all[max(0, slices.IndexFunc(all, func(x sample) bool { return x.v != "" })):]
+		}
 		s := q.series(id, all)
-		if note := q.absent(&s); note != "" {
+		if none := q.absent(&s); note == "" {
+			note = none
+		}
+		if note != "" {
 			out.Notes = append(out.Notes, note)
 		}
 		out.Coverage.miss(s, out.From, out.To)
@@ -198,6 +205,22 @@ func (c *coverage) miss(s series, from, to string) {
 	c.Gaps = append(c.Gaps, gapSays{from, to, "nothing is recorded of " + string(s.ID)})
 }
 
+// unrecorded says that the recorder has states of an entity but none with the
+// attribute, which the entity has now: Home Assistant leaves out of the
+// recorder what an integration marks so, such as a lamp's brightness.
+func (q historical) unrecorded(id home.EntityID, recorded []hass.Point) string {
+	if q.attribute == "" || len(recorded) == 0 || mirror.Attribute(q.v.State(id), q.attribute) == nil {
+		return ""
+	}
+	for _, p := range recorded {
+		if mirror.Attribute(&home.State{Attrs: p.Attrs}, q.attribute) != nil {
+			return ""
+		}
+	}
+	return "no recorded state of " + named(string(id), q.v.nameOf(id)) + " has " + tool.Quote(q.attribute, 60) +
+		": Home Assistant does not record every attribute; journal_query with this entity shows its changes"
+}
+
 // absent empties a series of an attribute that the entity never had, and says
 // which it has.
 func (q historical) absent(s *series) string {
@@ -214,6 +237,9 @@ func (q historical) absent(s *series) string {
 		return ""
 	}
 	*s = series{ID: s.ID, Name: s.Name, Attribute: s.Attribute}
+	if slices.Contains(have, q.attribute) {
+		return named(string(s.ID), s.Name) + " had no value of " + tool.Quote(q.attribute, 60) + " in this time"
+	}
 	note := named(string(s.ID), s.Name) + " had no attribute " + tool.Quote(q.attribute, 60) + " in this time"
 	if near := tool.Nearest(q.attribute, have, 3); len(near) > 0 {
 		note += "; nearest " + clean(strings.Join(near, ", "))

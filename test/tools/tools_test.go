@@ -89,11 +89,12 @@ func TestHistory(t *testing.T) {
 		t.Errorf("the newest value is missing: %s", home.Clip(text, 1500))
 	}
 	for args, want := range map[string][]string{
-		`{"entity_id":["climate.hvac"],"attribute":"temperature","from":"2h"}`:      {`"unit":"°C"`},
-		`{"entity_id":["climate.hvac"],"attribute":"current_humidity","from":"2h"}`: {`"unit":"%"`},
-		`{"entity_id":["climate.hvac"],"attribute":"temprature","from":"2h"}`:       {`"count":0`, `had no attribute \"temprature\" in this time; nearest temperature`},
-		`{"entity_id":["sensor.outside_temperature"],"from":"2h","to":"1h"}`:        {`"source":"recorder"`},
-		`{"entity_id":["climate.hvac"],"from":"25d"}`:                               {`"complete":false,"gaps":[{"from":`, `nothing is recorded of climate.hvac`},
+		`{"entity_id":["climate.hvac"],"attribute":"temperature","from":"2h"}`:        {`"unit":"°C"`},
+		`{"entity_id":["climate.hvac"],"attribute":"current_humidity","from":"2h"}`:   {`"unit":"%"`},
+		`{"entity_id":["climate.hvac"],"attribute":"temprature","from":"2h"}`:         {`"count":0`, `had no attribute \"temprature\" in this time; nearest temperature`},
+		`{"entity_id":["light.kitchen_lights"],"attribute":"brightness","from":"2h"}`: {`Home Assistant does not record every attribute; journal_query`},
+		`{"entity_id":["sensor.outside_temperature"],"from":"2h","to":"1h"}`:          {`"source":"recorder"`},
+		`{"entity_id":["climate.hvac"],"from":"25d"}`:                                 {`"complete":false,"gaps":[{"from":`, `nothing is recorded of climate.hvac`},
 	} {
 		text := r.call(t, "history_get", args)
 		for _, w := range want {
