@@ -77,6 +77,12 @@ func wished(x home.Expect) string {
 	if x.Assumed {
 		w += " assumed"
 	}
+	if len(x.Unseen) > 0 {
+		w += " unseen=" + strings.Join(x.Unseen, ",")
+	}
+	for k, v := range x.Proof {
+		w += fmt.Sprintf(" %s≈%s±%g", k, v, x.Near)
+	}
 	return w
 }
 
@@ -136,10 +142,10 @@ func TestServiceCallPlans(t *testing.T) {
 		{`{"service":"light.turn_on","entity_id":["light.dim"],"data":{"color_temp_kelvin":3030}}`, []string{`light.turn_on light.dim {"color_temp_kelvin":3030} | light.dim on color_temp_kelvin=3030±60`}, ""},
 		{`{"service":"fan.set_percentage","entity_id":["fan.attic"],"data":{"percentage":33}}`, []string{`fan.set_percentage fan.attic {"percentage":33} | fan.attic on percentage=33±16.33`}, ""},
 		// Colours.
-		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"rgb_color":[255,0,0],"hs_color":[1,2]}}`, []string{`light.turn_on light.kitchen_lights {"rgb_color":[255,0,0]} | light.kitchen_lights on loose`}, "hs_color was dropped: it excludes rgb_color"},
+		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"rgb_color":[255,0,0],"hs_color":[1,2]}}`, []string{`light.turn_on light.kitchen_lights {"rgb_color":[255,0,0]} | light.kitchen_lights on unseen=rgb_color rgb_color≈[255,0,0]±4`}, "hs_color was dropped: it excludes rgb_color"},
 		{`{"service":"light.turn_on","entity_id":["light.kitchen_lights"],"data":{"color_temp":250}}`, []string{`light.turn_on light.kitchen_lights {"color_temp_kelvin":4000} | light.kitchen_lights on color_temp_kelvin=4000±60`}, "color_temp 250 became"},
 		{`{"service":"light.turn_on","entity_id":["light.ceiling"],"data":{"rgb_color":[255,0,0]}}`, []string{`light.turn_on light.ceiling | light.ceiling on`}, "rgb_color was dropped: none"},
-		{`{"service":"light.turn_on","area_id":["kitchen"],"data":{"rgb_color":[255,0,0]}}`, []string{`light.turn_on light.ceiling,light.kitchen_lights {"rgb_color":[255,0,0]} | light.ceiling on loose | light.kitchen_lights on loose`}, "has no effect on light.ceiling (Ceiling)"},
+		{`{"service":"light.turn_on","area_id":["kitchen"],"data":{"rgb_color":[255,0,0]}}`, []string{`light.turn_on light.ceiling,light.kitchen_lights {"rgb_color":[255,0,0]} | light.ceiling on loose unseen=rgb_color | light.kitchen_lights on unseen=rgb_color rgb_color≈[255,0,0]±4`}, "has no effect on light.ceiling (Ceiling)"},
 		// What each domain should show.
 		{`{"service":"lock.lock","entity_id":["Front Door"]}`, []string{`lock.lock lock.front | lock.front locked~locking`}, ""},
 		{`{"service":"cover.open_cover","entity_id":["cover.blind"]}`, []string{`cover.open_cover cover.blind | cover.blind open~opening current_position=100±1`}, ""},

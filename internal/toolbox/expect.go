@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hearth/internal/home"
 	"hearth/internal/mirror"
@@ -29,11 +30,7 @@ func expectation(domain, service string, data map[string]json.RawMessage, s *hom
 	if !known || len(x.States) == 0 && len(x.Attrs) == 0 {
 		return home.Expect{Entity: s.ID, Blind: true}
 	}
-	for k := range data {
-		if !x.seen[k] && k != "transition" && k != "code" {
-			x.Loose = true // asked, but nothing shows it: a colour, or a value that is none
-		}
-	}
+	x.unseen()
 	return x.Expect
 }
 
@@ -43,6 +40,27 @@ type wish struct {
 	data map[string]json.RawMessage
 	s    *home.State
 	seen map[string]bool // keys of data that the expectation covers
+
+	colour string // the key of data that Proof shows
+}
+
+// unseen notes the keys of data that neither the state nor an attribute covers:
+// media, a duration, or a value that is none. A colour that can be compared is
+// one of them too, but has its proof, which counts only when it shows all.
+func (x *wish) unseen() {
+	for k := range x.data {
+		if x.seen[k] || k == "transition" || k == "code" {
+			continue
+		}
+		x.Unseen = append(x.Unseen, k)
+		if k != x.colour {
+			x.Loose = true
+		}
+	}
+	slices.Sort(x.Unseen)
+	if x.Loose {
+		x.Proof, x.Near = nil, 0
+	}
 }
 
 // covers notes that the expectation shows whether a key of data was done.
@@ -144,7 +162,7 @@ func (x *wish) light(service string) bool {
 			return true
 		}
 		x.attr("brightness", raw(b))
-		x.Within = 3 // one distance for a temperature too would be no check
+		x.Within = 3 // one distance for a temperature too would be no check: that is for proof
 	} else if slices.Contains(attrTexts(x.s, "supported_color_modes"), "color_temp") {
 		x.same("color_temp_kelvin", "color_temp_kelvin", 60)
 		if k, ok := x.kelvinShown(); ok {
@@ -154,6 +172,7 @@ func (x *wish) light(service string) bool {
 	if can(x.s, "effect") {
 		x.same("effect", "effect", 0)
 	}
+	x.shade()
 	return true
 }
 
@@ -360,20 +379,35 @@ func (x *wish) helper(service string) bool {
 		for _, k := range []string{"date", "time", "datetime"} {
 			x.covers(k)
 		}
-		switch {
-		case b && len(both) == len("2006-01-02 15:04:05"):
-			x.state(both)
-		case d && c && len(clock) == len("15:04:05"):
-			x.state(date + " " + clock)
-		case d && !attrTrue(x.s, "has_time"):
-			x.state(date)
-		case c && len(clock) == len("15:04:05") && !attrTrue(x.s, "has_date"):
-			x.state(clock)
+		if b {
+			date, clock, _ = strings.Cut(strings.Replace(both, "T", " ", 1), " ")
+			d, c = true, clock != ""
 		}
+		if len(clock) == len("15:04") {
+			clock += ":00"
+		}
+		x.moment(date, clock, d, c)
 	default:
 		return false
 	}
 	return true
+}
+
+// moment expects of a date and a time what the helper keeps of them: one of
+// the two, or both. What is spelt in another way than shown is not compared.
+func (x *wish) moment(date, clock string, hasDate, hasClock bool) {
+	hasDate = hasDate && len(date) == len("2006-01-02")
+	hasClock = hasClock && len(clock) == len("15:04:05")
+	switch keepsDate, keepsTime := attrTrue(x.s, "has_date"), attrTrue(x.s, "has_time"); {
+	case keepsDate && keepsTime:
+		if hasDate && hasClock {
+			x.state(date + " " + clock)
+		}
+	case keepsTime && hasClock:
+		x.state(clock)
+	case keepsDate && hasDate:
+		x.state(date)
+	}
 }
 
 func (x *wish) machine(service string) bool {

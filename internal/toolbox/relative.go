@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"hearth/internal/home"
 	"hearth/internal/mirror"
@@ -49,7 +50,7 @@ func (r *request) relative(sent []home.EntityID) ([]home.Step, bool) {
 	steps := b.steps(r)
 	for i, s := range steps {
 		if b.list[i].service != r.name || string(s.Call.Data) != "" && rest == 0 {
-			r.note(r.name, " means ", s.Call.Name(), " ", home.Clip(string(s.Call.Data), 120))
+			r.note(strings.TrimSpace("counted from what is shown, the step is sent as " + s.Call.Name() + " " + home.Clip(string(s.Call.Data), 120)))
 		}
 	}
 	return steps, true

@@ -16,6 +16,9 @@ import (
 // answer was lost does no harm when it is asked for again.
 func (r *request) steps(sent []home.EntityID) ([]home.Step, error) {
 	r.response()
+	if err := r.effects(sent); err != nil {
+		return nil, err
+	}
 	switch {
 	case r.svc.Domain == "script" && !slices.Contains([]string{"turn_on", "turn_off", "toggle", "reload"}, r.svc.Name):
 		return r.script(sent)
@@ -269,6 +272,9 @@ func (r *request) fields() error {
 			if _, isNumber := number(v); !isNumber && string(v) != "null" {
 				return home.Errorf(home.Invalid, "%s wants a number in %s, not %s", r.name, f.Name, tool.Quote(string(v), 60)).WithHint("for example {%q: 40}", f.Name)
 			}
+		}
+		if err := r.choices(f); err != nil {
+			return err
 		}
 		if _, ok := r.data[f.Name]; f.Required && !ok && f.Name != "entity_id" && r.name != "media_player.play_media" {
 			missing = append(missing, f.Name)
