@@ -62,6 +62,7 @@ func suite(t *testing.T, s subject) {
 		{"device_list", checkDevices},
 		{"service_list", checkServices},
 		{"service_call", checkCall},
+		{"service_call refused", checkRefusedCall},
 		{"history_get", checkHistory},
 		{"journal_query", checkJournal},
 		{"journal_why", checkWhy},
@@ -463,7 +464,7 @@ func checkCall(t *testing.T, h *hearth, ws *realhome.Socket) {
 	now := state(t, ws, "light.bed_light")
 	agree(t, "service_call", got, map[string]any{
 		"outcome": "done",
-		"targets": []any{map[string]any{"entity_id": "light.bed_light", "name": w1name(now), "outcome": "done", "before": "off", "after": now["state"]}},
+		"targets": []any{map[string]any{"entity_id": "light.bed_light", "name": w1name(now), "outcome": "done", "before": "off", "after": "on, brightness 128 (50 %)"}},
 	})
 	if b := number(object(now["attributes"])["brightness"]); b < 125 || b > 130 {
 		t.Errorf("the house shows brightness %v, want about 128", b)
@@ -480,6 +481,53 @@ func checkCall(t *testing.T, h *hearth, ws *realhome.Socket) {
 	area := h.ask("service_call", map[string]any{"service": "light.turn_off", "area_id": []any{"Kids' Room"}})
 	if area["outcome"] != "done" || state(t, ws, "light.bed_light")["state"] != "off" {
 		t.Errorf("turning off Kids' Room: %s", brief(area))
+	}
+}
+
+// checkRefusedCall asks for what a light cannot become. Whether the house says no,
+// takes another colour without a word, or Hearth refuses it: it is not done.
+func checkRefusedCall(t *testing.T, h *hearth, ws *realhome.Socket) {
+	const lamp = "light.kitchen_lights"
+	on := func(data map[string]any) map[string]any {
+		return map[string]any{"service": "light.turn_on", "entity_id": []any{lamp}, "data": data}
+	}
+	notDone := func(when string, data map[string]any) string {
+		t.Helper()
+		got, text, bad := h.try("service_call", on(data))
+		if o := got["outcome"]; !bad && o != "failed" && o != "accepted" && o != "unknown" {
+			t.Errorf("%s, %s: outcome %v: %s", when, brief(data), o, brief(got))
+		}
+		if strings.Contains(text, "but this one shows it") {
+			t.Errorf("%s, %s: %s", when, brief(data), text)
+		}
+		return text
+	}
+	for _, when := range []string{"off", "on by our own call"} {
+		for _, data := range []map[string]any{
+			{"rgb_color": "red"}, {"rgb_color": []any{300, 0, 0}}, {"xy_color": "blue"}, {"color_name": "nosuch"}, {"color_name": "warm white"},
+		} {
+			call(t, ws, "light.turn_off", lamp, nil)
+			h.until("the light is off in the mirror", 5*time.Second, func() bool {
+				return h.ask("entity_get", map[string]any{"entity_id": lamp})["state"] == "off"
+			})
+			if when != "off" {
+				if got := h.ask("service_call", on(map[string]any{"brightness_pct": 60})); got["outcome"] != "done" {
+					t.Fatalf("turning the light on: %s", brief(got))
+				}
+			}
+			notDone(when, data)
+		}
+	}
+	if text := notDone("on", map[string]any{"color_name": "nosuch"}); !strings.HasPrefix(text, "invalid: ") {
+		t.Errorf("an unknown colour's name is not refused: %s", text)
+	}
+	// A colour that the house shows is done, and the receipt says it.
+	got := h.ask("service_call", on(map[string]any{"rgb_color": []any{255, 0, 0}, "brightness_pct": 30}))
+	if rows := list(got["targets"]); got["outcome"] != "done" || len(rows) != 1 || !strings.Contains(text(object(rows[0])["after"]), "brightness 76 (30 %), rgb_color [255,") {
+		t.Errorf("red at 30 %%: %s", brief(got))
+	}
+	if got = h.ask("service_call", on(map[string]any{"rgb_color": []any{255, 0, 0}, "brightness_pct": 30})); got["outcome"] != "already" {
+		t.Errorf("the same again: %s", brief(got))
 	}
 }
 
