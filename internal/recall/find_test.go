@@ -138,6 +138,19 @@ func TestEqualNamesAreAmbiguous(t *testing.T) {
 	}
 }
 
+func TestAKindIsNotAmbiguous(t *testing.T) {
+	things := append(mixed(), thing{id: "binary_sensor.door_battery", name: "Door battery", area: "Hall", class: "battery"},
+		thing{id: "binary_sensor.hall_battery", name: "Hall battery", area: "Hall", class: "battery"})
+	x := New(house(t, things))
+	hits, amb := x.Find(home.Visible(), Query{Text: "battery low"})
+	if len(hits) < 2 || amb || hits[0].Entity.ID.Domain() != "binary_sensor" || !strings.HasSuffix(hits[0].Why, "low: kind, not state") {
+		t.Errorf("ambiguous %v: %+v", amb, hits)
+	}
+	if _, amb := x.Find(home.Visible(), Query{Text: "battery"}); !amb {
+		t.Error("one of two batteries is not ambiguous")
+	}
+}
+
 func TestScopeAndLimits(t *testing.T) {
 	x := New(house(t, mixed()))
 	if hits, _ := x.Find(home.Scope{}, Query{Text: "kitchen"}); len(hits) != 0 {

@@ -107,7 +107,8 @@ type Hit struct {
 }
 
 // Find gives the best hits first, within sight. ambiguous is true when the
-// first two cannot be told apart by the words. A query without words gives what
+// first two cannot be told apart by the words, unless these ask for all of a
+// kind: low batteries, window sensors. A query without words gives what
 // its filters leave, by id; without either, nothing.
 func (x *Index) Find(sc home.Scope, q Query) (hits []Hit, ambiguous bool) {
 	v := x.house.View()
@@ -126,7 +127,7 @@ func (x *Index) Find(sc home.Scope, q Query) (hits []Hit, ambiguous bool) {
 		hits[i].Why = c.why(terms, found[i].doc)
 	}
 	s.reset()
-	return hits, tied(found, hits)
+	return hits, tied(found, hits) && !c.plural(terms, found)
 }
 
 // tied reports whether the words do not tell the first two hits apart.

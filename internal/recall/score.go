@@ -223,6 +223,27 @@ func (h *heap) down(i int) {
 	}
 }
 
+// plural reports whether several words all say what kind of thing the first two
+// hits are: who asks for low batteries wants all of them, and no word names one.
+func (c *catalog) plural(terms []term, found []ranked) bool {
+	if len(terms) < 2 || len(found) < 2 {
+		return false
+	}
+	for i := range terms {
+		if !c.ofKind(&terms[i], found[0].doc) || !c.ofKind(&terms[i], found[1].doc) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *catalog) ofKind(t *term, d uint32) bool {
+	return slices.ContainsFunc(t.variants, func(v variant) bool {
+		_, ok := slices.BinarySearch(c.of(v.word), d<<fieldBits|uint32(inKind))
+		return ok
+	})
+}
+
 // why says for each word of the question what it matched in one entity.
 func (c *catalog) why(terms []term, d uint32) string {
 	var b strings.Builder
@@ -257,6 +278,9 @@ func (c *catalog) why(terms []term, d uint32) string {
 			b.WriteString(" ≈ " + word)
 		case word != stem(t.text):
 			b.WriteString(" → " + word)
+		}
+		if len(where) == 1 && where[0] == inKind.String() {
+			where[0] = "kind, not state"
 		}
 		b.WriteString(": " + strings.Join(where, ", "))
 	}

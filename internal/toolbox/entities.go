@@ -29,7 +29,7 @@ func (b *Box) entityShelf() []tool.Tool {
 			Class:    home.Read,
 			Core:     true,
 			Compact:  true,
-			Examples: []string{`{"domain":"light","area":"kitchen"}`, `{"state":"unavailable","fields":["name","area","changed"]}`, `{}`},
+			Examples: []string{`{"domain":"light","area":"kitchen"}`, `{"class":"battery","fields":["name","state","area"]}`, `{"state":"unavailable","fields":["name","area","changed"]}`, `{}`},
 		}, b.entityList),
 		tool.NewRead(tool.Spec{
 			Name:     "entity_get",
@@ -185,6 +185,7 @@ type listIn struct {
 	Label  string   `json:"label,omitempty" jsonschema:"Only with this label: id or name"`
 	Device string   `json:"device,omitempty" jsonschema:"Only of this device: id or name"`
 	State  string   `json:"state,omitempty" jsonschema:"Only in this state, exactly: on, unavailable, 21.5"`
+	Class  string   `json:"class,omitempty" jsonschema:"Only of this device class: battery, window, temperature"`
 	Name   string   `json:"name,omitempty" jsonschema:"Only with this text in name, alias or id"`
 	Fields []string `json:"fields,omitempty" jsonschema:"Columns beside entity_id; default name, state, area" enum:"name,state,unit,area,floor,device,labels,aliases,class,platform,category,changed,updated"`
 	Limit  int      `json:"limit,omitempty" jsonschema:"How many rows at most" default:"50" min:"1" max:"200"`
@@ -232,7 +233,8 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 		return listOut{}, err
 	}
 	n := narrow{in.Domain, in.Area, in.Floor, in.Label, in.Device, in.State}
-	if n == (narrow{}) && strings.TrimSpace(in.Name) == "" {
+	in.Class = strings.ToLower(strings.TrimSpace(in.Class))
+	if n == (narrow{}) && strings.TrimSpace(in.Name) == "" && in.Class == "" {
 		if in.Cursor != "" {
 			return listOut{}, home.Errorf(home.Invalid, "a cursor needs the filters it was made with").WithHint("keep all other arguments as they were, or leave cursor out")
 		}
@@ -246,7 +248,7 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 		return listOut{}, err
 	}
 	part := newPart(in.Name)
-	hash := filterHash("entity_list", []any{f, part.raw})
+	hash := filterHash("entity_list", []any{f, part.raw, in.Class})
 	from, err := parseCursor(in.Cursor, hash)
 	if err != nil {
 		return listOut{}, err
@@ -256,7 +258,7 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 	}
 	out := listOut{Stale: v.stale(), at: cursor{Filter: hash, Seq: v.Seq()}}
 	for e, s := range v.Entities(v.sc, f) {
-		if s == nil || part.raw != "" && !part.in(e) {
+		if s == nil || part.raw != "" && !part.in(e) || in.Class != "" && mirror.Class(e, s) != in.Class {
 			continue
 		}
 		if out.Total++; string(e.ID) <= from.Key || out.Truncated {
@@ -273,7 +275,7 @@ func (b *Box) entityList(ctx context.Context, c tool.Caller, in listIn) (listOut
 		out.Next = out.at.String()
 	}
 	if out.Total == 0 {
-		out.Note = v.emptyNote(f, in.State)
+		out.Note = v.emptyNote(f, in.State, in.Class)
 	}
 	return out, nil
 }
@@ -294,28 +296,40 @@ func (p parted) in(e *home.Entity) bool {
 }
 
 // emptyNote says what would not have been empty.
-func (v sight) emptyNote(f mirror.Filter, state string) string {
-	if state == "" {
-		return "nothing fits all filters; leave one out"
-	}
+func (v sight) emptyNote(f mirror.Filter, state, class string) string {
 	f.State = ""
-	seen := map[string]int{}
-	for _, s := range v.Entities(v.sc, f) {
-		if s != nil && len(seen) < 1000 {
-			seen[value(s)]++
+	states, classes := map[string]int{}, map[string]int{}
+	for e, s := range v.Entities(v.sc, f) {
+		if s == nil || len(states) >= 1000 {
+			continue
+		}
+		c := mirror.Class(e, s)
+		if c != "" {
+			classes[c]++
+		}
+		if class == "" || c == class {
+			states[value(s)]++
 		}
 	}
-	if len(seen) == 0 {
-		return "nothing fits all filters; leave one out"
+	switch {
+	case class != "" && classes[class] == 0 && len(classes) > 0:
+		return "no entity is of class " + tool.Quote(class, 40) + "; the classes here are " + most(classes, 12)
+	case state != "" && len(states) > 0:
+		return "no entity is in state " + tool.Quote(state, 40) + "; the states here are " + most(states, 5)
 	}
-	var states []count
+	return "nothing fits all filters; leave one out"
+}
+
+// most names the n that there are most of.
+func most(seen map[string]int, n int) string {
+	var all []count
 	for s, n := range seen {
-		states = append(states, count{s, n})
+		all = append(all, count{s, n})
 	}
-	byCount(states, func(c count) (int, string) { return c.Count, c.Name })
+	byCount(all, func(c count) (int, string) { return c.Count, c.Name })
 	var said []string
-	for _, s := range first(states, 5) {
+	for _, s := range first(all, n) {
 		said = append(said, tool.Quote(s.Name, 40))
 	}
-	return "no entity is in state " + tool.Quote(state, 40) + "; the states here are " + strings.Join(said, ", ")
+	return strings.Join(said, ", ")
 }

@@ -12,7 +12,9 @@ import (
 func TestHistory_SaysWhatTheRecorderLeavesOut(t *testing.T) {
 	b, _ := testBox(t)
 	v := sight{View: b.House.View(), sc: home.Visible(), b: b}
-	with := func(attrs string) []hass.Point { return []hass.Point{{Value: "on", Attrs: json.RawMessage(attrs), Updated: t0}} }
+	with := func(attrs string) []hass.Point {
+		return []hass.Point{{Value: "on", Attrs: json.RawMessage(attrs), Updated: t0}}
+	}
 	const id = home.EntityID("light.kitchen_lights")
 	for _, c := range []struct {
 		attribute string
