@@ -50,7 +50,7 @@ func (j *Journal) settled(ctx context.Context) bool {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.begun && j.refused == nil && j.sure == j.told
+	return j.begun && j.refused == nil && j.handed == j.told && j.db.Durable().After(j.handedAt)
 }
 
 // stretch is a time between two milliseconds.

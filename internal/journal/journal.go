@@ -51,8 +51,9 @@ type Journal struct {
 	span     *span     // the open coverage while there is one
 	refused  *event    // the gap since the store refused rows
 	refusedN int64     // and how many it refused
-	told     int       // rows about links and gaps handed to the store
-	sure     int       // and those of them that are known to be written
+	told     int       // how often something about links and gaps came up
+	handed   int       // how much of that the store has been given
+	handedAt time.Time // and when
 	seq      uint64    // of the last change taken
 	lastAt   time.Time // its time
 	lastSeen time.Time // time of the last thing the house said
@@ -125,8 +126,8 @@ func (j *Journal) begin(ctx context.Context) {
 	if err := j.db.Commit(ctx, row); err != nil {
 		j.log.Error("the journal's start could not be written; it waits", home.KeyError, err)
 		j.db.Append(row)
-		j.told++
 	}
+	j.handedAt = time.Now()
 	j.marked = time.Now()
 	var err error
 	if j.alive, err = openAlive(j.path); err != nil {
@@ -282,7 +283,6 @@ func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
 	err = j.taken(ctx)
 	j.mu.Lock()
 	j.settle(time.Now())
-	told := j.told
 	j.mu.Unlock()
 	if ferr := j.db.Flush(ctx); ferr != nil {
 		err = ferr
@@ -292,12 +292,8 @@ func (j *Journal) catchUp(ctx context.Context) (behind time.Time, err error) {
 		if j.durable.Load() == 0 {
 			behind = j.started
 		}
-		return behind, err
 	}
-	j.mu.Lock()
-	j.sure = max(j.sure, told)
-	j.mu.Unlock()
-	return behind, nil
+	return behind, err
 }
 
 // taken returns when the journal has taken, though not written, everything the

@@ -85,6 +85,9 @@ func (j *Journal) append(n tally) {
 			j.refused, j.refusedN = nil, 0
 			j.told++
 		}
+		if j.handed != j.told {
+			j.handed, j.handedAt = j.told, time.Now()
+		}
 		j.unmarked = true
 		clear(j.rows)
 		return
