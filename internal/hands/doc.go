@@ -9,6 +9,10 @@
 // shows; a device that reports a problem (a jammed lock) has failed whatever
 // Home Assistant answered. When no answer comes, the outcome is unknown, unless
 // the house shows the value in a state that carries our own context or user.
+// What was asked and no state or attribute shows (media, most colour names)
+// makes the outcome accepted, never done. After an error of Home Assistant's
+// only a change in a new context of ours counts: what an earlier call left
+// behind proves nothing.
 // Without a link nothing is sent and nothing waits. The hands never decide
 // whether something may be done; the door's judge did.
 //

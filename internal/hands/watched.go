@@ -243,7 +243,7 @@ func (l *leaf) part(s *home.State) (home.Outcome, string) {
 	const only = "only a part of this can be seen"
 	switch {
 	case len(l.want.Unseen) > 0 && !l.proven(s):
-		text := only + ": nothing shows whether " + listed(l.want.Unseen) + " was done"
+		text := only + ": of " + listed(l.want.Unseen) + " nothing is compared"
 		if len(l.want.Proof) > 0 {
 			text = only + ": it " + instead(s, home.Expect{Attrs: l.want.Proof}) + " for " + listed(l.want.Unseen)
 		}

@@ -40,7 +40,7 @@ type Outcome string
 const (
 	Done     Outcome = "done"     // the mirror showed the expected value for every leaf
 	Already  Outcome = "already"  // equal before sending; nothing was sent
-	Accepted Outcome = "accepted" // agreed to, and there is no state to see
+	Accepted Outcome = "accepted" // agreed to, and there is no state that shows all of it
 	Assumed  Outcome = "assumed"  // the device cannot report
 	Sent     Outcome = "sent"     // not seen yet
 	Waiting  Outcome = "waiting"  // for a person

@@ -51,7 +51,8 @@ func (x *wish) shade() {
 // full is a colour as a light shows it that keeps hue and brightness apart: its
 // largest part is 255. One that keeps the three parts shows them as they are.
 func (x *wish) full(rgb []float64) []float64 {
-	if most := slices.Max(rgb); most > 0 && !slices.Contains(attrTexts(x.s, "supported_color_modes"), "rgb") {
+	keeps := func(mode string) bool { return strings.HasPrefix(mode, "rgb") } // with white parts too
+	if most := slices.Max(rgb); most > 0 && !slices.ContainsFunc(attrTexts(x.s, "supported_color_modes"), keeps) {
 		out := make([]float64, len(rgb))
 		for i, v := range rgb {
 			out[i] = math.Round(v * 255 / most)

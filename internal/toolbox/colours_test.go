@@ -30,6 +30,7 @@ func shades(t *testing.T) *Box {
 	w.Apply(home.Report{Kind: home.ReportStates, At: t0, Patches: []home.Patch{
 		state("light.hs", "off", `{"friendly_name":"Strip","supported_color_modes":["color_temp","hs"],"supported_features":4,"effect_list":["rainbow","none"]}`),
 		state("light.rgb", "on", `{"friendly_name":"Bulb","supported_color_modes":["rgb"],"supported_features":0,"rgb_color":[1,2,3]}`),
+		state("light.white", "on", `{"friendly_name":"Panel","supported_color_modes":["color_temp","rgbw"],"supported_features":0}`),
 		state("input_datetime.alarm", "07:00:00", `{"friendly_name":"Alarm","has_date":false,"has_time":true}`),
 		state("input_datetime.day", "2026-11-30", `{"friendly_name":"Day","has_date":true,"has_time":false}`),
 		state("input_datetime.both", "2026-11-30 07:00:00", `{"friendly_name":"Both","has_date":true,"has_time":true}`),
@@ -42,6 +43,7 @@ func TestWhatAColourShows(t *testing.T) {
 	for _, c := range []struct{ id, data, want string }{
 		{"light.hs", `{"rgb_color":[128,0,0]}`, "on unseen=rgb_color rgb_color≈[255,0,0]±4"},
 		{"light.rgb", `{"rgb_color":[128,0,0]}`, "on unseen=rgb_color rgb_color≈[128,0,0]±4"},
+		{"light.white", `{"rgb_color":[128,0,0]}`, "on unseen=rgb_color rgb_color≈[128,0,0]±4"},
 		{"light.hs", `{"rgb_color":[0,0,0]}`, "on unseen=rgb_color rgb_color≈[0,0,0]±4"},
 		{"light.hs", `{"rgb_color":"red"}`, "on loose unseen=rgb_color"},
 		{"light.hs", `{"rgb_color":[1,2]}`, "on loose unseen=rgb_color"},
