@@ -25,10 +25,11 @@ func oneOf(h *House, id, attr, choice string) *fault {
 		return invalid("HVAC mode "+choice+" is not valid. Valid HVAC modes are: "+all, "not_valid_hvac_mode", "climate", modes)
 	case attr == "fan_modes":
 		return invalid("Fan mode "+choice+" is not valid. Valid fan modes are: "+all, "not_valid_fan_mode", "climate", modes)
+	case attr == "preset_modes" && domainOf(id) == "fan":
+		return invalid("Preset mode "+choice+" is not valid, valid preset modes are: "+all, "not_valid_preset_mode", "fan",
+			map[string]any{"preset_mode": choice, "preset_modes": all})
 	case attr == "preset_modes":
 		return invalid("Preset mode "+choice+" is not valid. Valid preset modes are: "+all, "not_valid_preset_mode", domainOf(id), modes)
-	case attr == "available_modes":
-		return invalid("Invalid mode '"+choice+"'", "", "", nil)
 	case domainOf(id) == "input_select":
 		return invalid("Option "+choice+" is not valid for "+id+". Valid options are: "+all, "invalid_option", "input_select", option)
 	}
@@ -55,11 +56,11 @@ func airDeeds() map[string]deed {
 		"climate.set_hvac_mode":   {each: func(c *call, id string) *fault { return c.hvacMode(id, c.text("hvac_mode"), nil) }},
 		"climate.set_fan_mode":    chooses("fan_mode", "fan_modes", 8),
 		"climate.set_preset_mode": chooses("preset_mode", "preset_modes", 16),
-		"climate.set_humidity":    sets("humidity", 4),
+		"climate.set_humidity":    {each: climateHumidity, feature: 4},
 		"climate.turn_on":         {each: climateOn, feature: 256},
 		"climate.turn_off":        shows("off", 128),
 		"humidifier.set_humidity": sets("humidity", 0),
-		"humidifier.set_mode":     chooses("mode", "available_modes", 1),
+		"humidifier.set_mode":     sets("mode", 1),
 	})
 }
 
@@ -68,6 +69,17 @@ func (c *call) hvacMode(id, mode string, attrs map[string]any) *fault {
 		return f
 	}
 	return c.show(id, mode, attrs)
+}
+
+func climateHumidity(c *call, id string) *fault {
+	low, _ := number(c.h.attrs(id)["min_humidity"])
+	high, _ := number(c.h.attrs(id)["max_humidity"])
+	v, _ := c.num("humidity")
+	if v < low || v > high {
+		return invalid(fmt.Sprintf("Provided humidity %g is not valid. Accepted range is %g to %g", v, low, high), "humidity_out_of_range", "climate",
+			map[string]any{"humidity": fmt.Sprintf("%g", v), "min_humidity": fmt.Sprintf("%g", low), "max_humidity": fmt.Sprintf("%g", high)})
+	}
+	return c.show(id, c.h.value(id), map[string]any{"humidity": int(v)})
 }
 
 func setTemperature(c *call, id string) *fault {

@@ -78,6 +78,9 @@ func (c *call) lightBrightness(looks map[string]any) (off bool) {
 	if p, ok := c.num("brightness_pct"); ok {
 		level = math.RoundToEven(p * 255 / 100)
 	}
+	if n, ok := c.num("brightness_step"); ok {
+		level = math.Max(0, math.Min(255, level+n))
+	}
 	if p, ok := c.num("brightness_step_pct"); ok {
 		level = math.Max(0, math.Min(255, level+math.RoundToEven(p*255/100)))
 	}

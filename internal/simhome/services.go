@@ -196,10 +196,15 @@ func (h *House) call(a ask, done func(map[string]any, *fault)) {
 		done(nil, f)
 		return
 	}
+	told, f := s.read(data)
+	if f != nil {
+		done(nil, f)
+		return
+	}
 	h.now()
 	h.past.note(event{kind: "call_service", at: h.last, ctx: a.ctx, domain: a.domain, name: a.name})
 	h.fireJSON("call_service", a.ctx, map[string]any{"domain": a.domain, "service": a.name, "service_data": data})
-	c := &call{h: h, svc: s, data: data, ctx: a.ctx, respond: a.respond, done: done, pending: 1, response: map[string]any{}}
+	c := &call{h: h, svc: s, data: told, ctx: a.ctx, respond: a.respond, done: done, pending: 1, response: map[string]any{}}
 	if f := c.run(); f != nil {
 		c.err = f
 	}
@@ -239,9 +244,6 @@ func (s *service) checkData(data map[string]any) *fault {
 			return &fault{code: "invalid_format", message: "required key not provided at '" + k + "'"}
 		}
 	}
-	if f := checkValues(data); f != nil {
-		return f
-	}
 	if s.each != nil {
 		for _, k := range []string{"entity_id", "device_id", "area_id", "floor_id", "label_id"} {
 			if _, ok := data[k]; ok {
@@ -249,21 +251,6 @@ func (s *service) checkData(data map[string]any) *fault {
 			}
 		}
 		return &fault{code: "invalid_format", message: "at least one of ['entity_id', 'device_id', 'area_id', 'floor_id', 'label_id'] is required"}
-	}
-	return nil
-}
-
-// checkValues refuses values of the wrong kind where Hearth or a model may send them.
-func checkValues(data map[string]any) *fault {
-	if v, ok := data["brightness"]; ok {
-		if _, ok := number(v); !ok {
-			return &fault{code: "invalid_format", message: "expected int at 'brightness'"}
-		}
-	}
-	if v, ok := data["brightness_pct"]; ok {
-		if n, ok := number(v); !ok || n < 0 || n > 100 {
-			return &fault{code: "invalid_format", message: "expected a percentage between 0 and 100 at 'brightness_pct'"}
-		}
 	}
 	return nil
 }

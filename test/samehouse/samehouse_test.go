@@ -28,6 +28,7 @@ func contract(t *testing.T, h *home) {
 	t.Run("auth", func(t *testing.T) { auth(t, h) })
 	t.Run("rest", func(t *testing.T) { rest(t, h) })
 	t.Run("calls", func(t *testing.T) { calls(t, h) })
+	t.Run("refusals", func(t *testing.T) { refuses(t, h) })
 	t.Run("causes", func(t *testing.T) { causes(t, h) })
 	t.Run("past", func(t *testing.T) { past(t, h) })
 	for _, k := range talks() {
