@@ -1,6 +1,7 @@
 package toolbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -17,7 +18,7 @@ func (b *Box) serviceShelf() []tool.Tool {
 		tool.NewRead(tool.Spec{
 			Name:     "service_list",
 			Title:    "List services",
-			About:    "What Home Assistant can be told to do. Without arguments: how many services each domain has. With domain: its services and their fields. With service: that one in full. With search: services whose name or description has the words. Use it before service_call when the fields of a service are not known.",
+			About:    "What Home Assistant can be told to do. Without arguments: how many services each domain has. With domain: its services and their fields. With service: that one in full. With search: services whose name, description or field names have the words. Use it before service_call when the fields of a service are not known.",
 			Class:    home.Read,
 			Core:     true,
 			Examples: []string{`{}`, `{"domain":"light"}`, `{"service":"climate.set_temperature"}`, `{"search":"volume"}`},
@@ -43,7 +44,7 @@ func (b *Box) serviceShelf() []tool.Tool {
 type serviceIn struct {
 	Domain  string `json:"domain,omitempty" jsonschema:"Services of this domain, such as light"`
 	Service string `json:"service,omitempty" jsonschema:"This service in full, such as light.turn_on"`
-	Search  string `json:"search,omitempty" jsonschema:"Words in name or description"`
+	Search  string `json:"search,omitempty" jsonschema:"Words in name, description or field names"`
 	Limit   int    `json:"limit,omitempty" jsonschema:"How many services at most" default:"30" min:"1" max:"100"`
 	Cursor  string `json:"cursor,omitempty" jsonschema:"next of the page before"`
 }
@@ -63,6 +64,12 @@ type fieldRow struct {
 	Type     string `json:"type,omitempty" jsonschema:"kind of value: number, text, boolean, select…"`
 	About    string `json:"about,omitempty" jsonschema:"what it means"`
 	Example  string `json:"example,omitempty" jsonschema:"an example as JSON"`
+
+	Min     *float64 `json:"min,omitempty" jsonschema:"lowest number"`
+	Max     *float64 `json:"max,omitempty" jsonschema:"highest number"`
+	Unit    string   `json:"unit,omitempty" jsonschema:"unit of the number"`
+	Options []string `json:"options,omitempty" jsonschema:"with service: the values it takes"`
+	More    int      `json:"more_options,omitempty" jsonschema:"options not shown"`
 }
 
 type serviceOut struct {
@@ -91,6 +98,9 @@ func (o serviceOut) Cut(keep int) (any, bool) {
 	return o, true
 }
 
+// optionsMost is how many options of a field are shown.
+const optionsMost = 40
+
 func (b *Box) serviceList(ctx context.Context, c tool.Caller, in serviceIn) (serviceOut, error) {
 	v, err := b.see(ctx, c)
 	if err != nil {
@@ -104,7 +114,15 @@ func (b *Box) serviceList(ctx context.Context, c tool.Caller, in serviceIn) (ser
 		if err != nil {
 			return serviceOut{}, err
 		}
-		return serviceOut{Total: 1, Items: []serviceRow{serviceRowOf(*s, true)}, Stale: v.stale()}, nil
+		row := serviceRowOf(*s, true)
+		for i, f := range s.Fields {
+			options := optionsOf(f.Selector)
+			for _, o := range first(options, optionsMost) {
+				row.Fields[i].Options = append(row.Fields[i].Options, home.Clip(clean(o), 60))
+			}
+			row.Fields[i].More = max(0, len(options)-optionsMost)
+		}
+		return serviceOut{Total: 1, Items: []serviceRow{row}, Stale: v.stale()}, nil
 	}
 	in.Domain, in.Search = strings.ToLower(strings.TrimSpace(in.Domain)), fold(in.Search)
 	if in.Domain == "" && in.Search == "" {
@@ -145,12 +163,16 @@ func (b *Box) serviceList(ctx context.Context, c tool.Caller, in serviceIn) (ser
 }
 
 // serviceHas reports whether all words of a folded search are somewhere in a
-// service's name, title or description.
+// service's name, title, description or names of fields.
 func serviceHas(s home.Service, search string) bool {
 	if search == "" {
 		return true
 	}
-	text := fold(s.Domain + " " + s.Name + " " + s.Title + " " + s.Description)
+	text := s.Domain + " " + s.Name + " " + s.Title + " " + s.Description
+	for _, f := range s.Fields {
+		text += " " + f.Name
+	}
+	text = fold(text)
 	for _, w := range strings.Fields(search) {
 		if !strings.Contains(text, w) {
 			return false
@@ -243,8 +265,9 @@ func serviceRowOf(s home.Service, full bool) serviceRow {
 	}
 	for _, f := range s.Fields {
 		row := fieldRow{Name: f.Name, Required: f.Required, About: home.Clip(clean(f.Description), 120)}
-		for k := range members(f.Selector) {
+		for k, v := range members(f.Selector) {
 			row.Type = k
+			row.bounds(v)
 			break
 		}
 		if text, ok := mirror.Unquote(f.Example); ok { // Home Assistant writes examples as text
@@ -255,4 +278,18 @@ func serviceRowOf(s home.Service, full bool) serviceRow {
 		r.Fields = append(r.Fields, row)
 	}
 	return r
+}
+
+// bounds shows the range and unit of a selector that has them: of a number, of
+// a colour temperature.
+func (r *fieldRow) bounds(selector json.RawMessage) {
+	var sel struct {
+		Min, Max *float64
+		Unit     string
+		Of       string `json:"unit_of_measurement"`
+	}
+	if json.Unmarshal(selector, &sel) != nil {
+		return
+	}
+	r.Min, r.Max, r.Unit = sel.Min, sel.Max, home.Clip(clean(cmp.Or(sel.Of, sel.Unit)), 20)
 }
