@@ -54,6 +54,7 @@ func (b *Box) serviceCall(ctx context.Context, c tool.Caller, in callIn) (tool.P
 	if err != nil {
 		return tool.Plan{}, err
 	}
+	r.numerals()
 	if err := r.fields(); err != nil {
 		return tool.Plan{}, err
 	}
