@@ -19,6 +19,8 @@ type property struct {
 	Default json.RawMessage   `json:"default"`
 	About   string            `json:"description"`
 	Items   *property         `json:"items"`
+	Min     *float64          `json:"minimum"`
+	Max     *float64          `json:"maximum"`
 }
 
 func (p property) kind() string {
@@ -40,6 +42,14 @@ func (p property) describe(required bool) string {
 		}
 		parts = append(parts, "one of "+strings.Join(words, ", "))
 	}
+	switch {
+	case p.Min != nil && p.Max != nil:
+		parts = append(parts, fmt.Sprintf("%g to %g", *p.Min, *p.Max))
+	case p.Min != nil:
+		parts = append(parts, fmt.Sprintf("at least %g", *p.Min))
+	case p.Max != nil:
+		parts = append(parts, fmt.Sprintf("at most %g", *p.Max))
+	}
 	if p.Default != nil {
 		parts = append(parts, "default "+string(p.Default))
 	}
@@ -48,6 +58,10 @@ func (p property) describe(required bool) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// inData is the type of what is no flag of a tool that takes data: the door puts
+// it there, and only the house knows its type.
+const inData = "data"
 
 // toolFlags are the flags of one tool, in the order of its schema.
 type toolFlags struct {
@@ -179,6 +193,9 @@ func (f toolFlags) flag(name string) (p property, off bool, err error) {
 	if near := daemon.Nearest("--"+strings.ReplaceAll(name, "-", "_"), names); near != "" {
 		return property{}, false, e.WithHint("did you mean %s? %s", near, home.Sentence(takes))
 	}
+	if data, ok := f.find("data"); ok && data.Type == "object" {
+		return property{name: strings.ReplaceAll(name, "-", "_"), Type: inData}, false, nil
+	}
 	return property{}, false, e.WithHint("%s", takes)
 }
 
@@ -220,6 +237,10 @@ func (p property) value(text string) (json.RawMessage, error) {
 		return nil, home.Errorf(home.Invalid, "--%s %q is not %s", p.name, home.Clip(text, 60), want).WithHint("--help after the tool shows its flags")
 	}
 	switch p.Type {
+	case inData:
+		if t := strings.TrimSpace(text); json.Valid([]byte(t)) {
+			return json.RawMessage(t), nil
+		}
 	case "integer", "number":
 		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
 			return bad("a number")

@@ -39,7 +39,10 @@ func TestToolFlags_Parse(t *testing.T) {
 		{"not a number", "--wait soon", "", `--wait "soon" is not a number`},
 		{"not JSON's number", "--wait 0x10", "", `is not a number`},
 		{"not an object", "--data a", "", "is not a JSON object"},
-		{"an unknown flag", "--colour red", "", "no flag --colour"},
+		{"a field of the data", "--brightness_pct 40", `{"brightness_pct":40}`, ""},
+		{"a word of the data", "--color-name red", `{"color_name":"red"}`, ""},
+		{"a list of the data", "--rgb_color=[1,2,3]", `{"rgb_color":[1,2,3]}`, ""},
+		{"a mistyped flag", "--servise red", "", "no flag --servise"},
 		{"no value", "--service", "", "wants a value"},
 		{"no flag", "light.kitchen", "", `"light.kitchen" is no flag`},
 		{"not a truth", "--fresh=maybe", "", "is not true or false"},
@@ -53,6 +56,21 @@ func TestToolFlags_Parse(t *testing.T) {
 		}
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestToolFlags_WithoutData(t *testing.T) {
+	f, err := flagsOf(json.RawMessage(`{"properties":{"limit":{"type":"integer","minimum":1,"maximum":200,"default":50},"wait":{"type":"number","minimum":0}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.parse([]string{"--colour", "red"}, nil); home.CodeOf(err) != home.Invalid || !strings.Contains(err.Error(), "no flag --colour") {
+		t.Errorf("an unknown flag: %v", err)
+	}
+	for i, want := range []string{"1 to 200; default 50", "at least 0"} {
+		if got := f.list[i].describe(false); got != want {
+			t.Errorf("%s is described as %q, want %q", f.list[i].name, got, want)
 		}
 	}
 }

@@ -60,6 +60,9 @@ func run(ctx context.Context, args []string) int {
 	if err != nil {
 		return complain(err)
 	}
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
 	k, err := parser.Parse(args)
 	if err != nil {
 		return complain(usage(err))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hearth/internal/daemon"
+	"hearth/internal/home"
 )
 
 type tokenCommand struct {
@@ -16,11 +17,24 @@ type tokenCommand struct {
 	Revoke tokenRevoke `cmd:"" help:"Revoke a token."`
 }
 
+// furnished is the data directory of a house that was set up or started: asking
+// for its tokens must not make a house where none is wanted.
+func (a *app) furnished() (string, error) {
+	dir, err := a.dir()
+	switch {
+	case err != nil:
+		return "", err
+	case daemon.Furnished(dir), a.config != "", os.Getenv("HEARTH_HA_URL") != "":
+		return dir, nil
+	}
+	return "", home.Errorf(home.NotFound, "no house was set up in %s", dir).WithHint("run hearth setup, or name its directory: hearth --data DIR token …; hearth --demo token … is for the simulated house")
+}
+
 type tokenShow struct{}
 
 // Run prints the token alone, so that it can stand in $(…).
 func (*tokenShow) Run(a *app) error {
-	dir, err := a.dir()
+	dir, err := a.furnished()
 	if err != nil {
 		return err
 	}
@@ -39,7 +53,7 @@ type tokenNew struct {
 
 // Run prints the new token on standard output and what to know about it beside.
 func (n *tokenNew) Run(a *app) error {
-	dir, err := a.dir()
+	dir, err := a.furnished()
 	if err != nil {
 		return err
 	}
@@ -56,7 +70,7 @@ type tokenList struct{}
 
 // Run prints a table, newest last.
 func (*tokenList) Run(a *app) error {
-	dir, err := a.dir()
+	dir, err := a.furnished()
 	if err != nil {
 		return err
 	}
@@ -82,7 +96,7 @@ type tokenRevoke struct {
 
 // Run revokes; clients with the token are refused from then on.
 func (r *tokenRevoke) Run(a *app) error {
-	dir, err := a.dir()
+	dir, err := a.furnished()
 	if err != nil {
 		return err
 	}

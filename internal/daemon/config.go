@@ -36,7 +36,7 @@ type Config struct {
 // HA is how Home Assistant is reached.
 type HA struct {
 	URL       string       `key:"url" example:"http://homeassistant.local:8123" help:"Where Home Assistant answers: http:// or https://, host and port."`
-	TokenFile string       `key:"token_file" example:"ha-token" help:"File with a long-lived access token, best that of Hearth's own administrator user. A relative path starts in the data directory."`
+	TokenFile string       `key:"token_file" example:"ha-token" help:"File with a long-lived access token, best that of Hearth's own administrator user. In hearth.yaml a relative path starts in the data directory, in a flag or variable where the command runs."`
 	Token     secret.Value `key:"token" env:"only" help:"The token itself, instead of ha.token_file."`
 	CAFile    string       `key:"ca_file" help:"File with the certificate (PEM) that signed Home Assistant's, for https with a certificate of your own."`
 	Insecure  bool         `key:"insecure" default:"false" help:"Accept any certificate. Whoever sits between sees the token; a health condition stays lit."`

@@ -151,6 +151,9 @@ func (l *Loaded) loadToken(bad *Broken) {
 		p.Msg = "cannot be used: " + strings.TrimPrefix(err.Error(), "read secret: ")
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			p.Msg = "cannot be read: " + reason(err)
+			if at, err := filepath.Abs(l.HA.TokenFile); err == nil && at != p.Value {
+				p.Msg += " (" + at + ")"
+			}
 		}
 		p.Remedy = "put a long-lived access token into the file (one line, mode 0600), or run hearth setup"
 		bad.add(p)

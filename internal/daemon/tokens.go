@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -64,6 +65,16 @@ func RevokeToken(ctx context.Context, dir, idOrName string) (Token, error) {
 		func(c *Client) error { return c.post(ctx, "/tokens/revoke", TokenRequest{Name: idOrName}, &out) },
 		func(t *guard.Tokens) (err error) { out, err = revokeToken(ctx, t, idOrName); return err })
 	return out, err
+}
+
+// Furnished reports whether a house was set up in dir, or started there.
+func Furnished(dir string) bool {
+	for _, name := range []string{"hearth.yaml", "hearth.db", "mcp-token"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // FirstToken reads the first MCP token of dir. The first start makes it; when
