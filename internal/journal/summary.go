@@ -17,7 +17,7 @@ func (w *walk) summary() string {
 	b.WriteString(capital(&this.Row, w.event(&this.Row)))
 	b.WriteString(" at " + clock(this.Row.At, w.q.Now))
 	if this.Row.CaughtUp {
-		b.WriteString(" (found after a reconnect)")
+		b.WriteString(" (found when Hearth connected)")
 	}
 	root := this
 	for n := this.parent; n != nil; n = n.parent {

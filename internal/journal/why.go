@@ -363,7 +363,7 @@ func (w *walk) contextless(r *Row) string {
 		return "this call of Hearth is tied to nothing in the house: it only read, sent nothing, or its effect was not seen"
 	}
 	if r.CaughtUp {
-		return "this was found by comparing after a reconnect: when exactly it happened and why is not known"
+		return "this was found by comparing when Hearth connected: when exactly it happened and why is not known"
 	}
 	return "this change carries no context, so nothing ties it to a cause"
 }
