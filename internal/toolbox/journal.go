@@ -1,9 +1,11 @@
 package toolbox
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,7 +147,9 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 		if err != nil {
 			return queryOut{}, err
 		}
-		return v.page(page), nil
+		out := v.page(page)
+		out.Note = ungrouped(out, q.GroupBy)
+		return out, nil
 	}
 	out, err := ask(in.Limit)
 	out.again = ask
@@ -158,6 +162,21 @@ func (b *Box) journalQuery(ctx context.Context, c tool.Caller, in queryIn) (quer
 		}
 	}
 	return out, err
+}
+
+// ungrouped says how many rows stand in no group: they have no such key.
+func ungrouped(o queryOut, by string) string {
+	left := o.Total
+	for _, g := range o.Groups {
+		left -= g.Count
+	}
+	if by == "" || left <= 0 || o.Truncated || o.AtLeast {
+		return ""
+	}
+	if left == 1 {
+		return "1 of them has no " + by + " and stands in no group"
+	}
+	return strconv.Itoa(left) + " of them have no " + by + " and stand in no group"
 }
 
 func noJournal() error {
@@ -233,7 +252,7 @@ const rowTargets = 10
 func (v sight) journalRow(r journal.Row) rowOut {
 	out := rowOut{
 		At: v.at(r.At), Kind: string(r.Kind), Entity: r.Entity, Name: name(r.Name), Old: home.Clip(clean(r.Old), 120), New: home.Clip(clean(r.New), 120),
-		Attrs: brief(r.Attrs), What: home.Clip(clean(r.What), 200), Targets: first(r.Targets, rowTargets), More: max(0, max(len(r.Targets), b2i(len(r.Targets) > 0)*r.Count)-rowTargets),
+		Attrs: brief(present(r)), What: home.Clip(clean(r.What), 200), Targets: first(r.Targets, rowTargets), More: max(0, max(len(r.Targets), b2i(len(r.Targets) > 0)*r.Count)-rowTargets),
 		Data: brief(r.Data), Trigger: r.Trigger, User: name(r.User), Outcome: r.Outcome, Until: v.at(r.Until), Count: r.Count,
 		Message: home.Clip(clean(r.Message), 200), Call: r.Call, Removed: r.Removed, CaughtUp: r.CaughtUp, ContextID: r.Context.ID,
 	}
@@ -241,6 +260,26 @@ func (v sight) journalRow(r journal.Row) rowOut {
 		out.Targets = nil
 	}
 	return out
+}
+
+// present are the attributes of a row. Those that went with a change of state
+// are left out: a lamp that is off has no brightness.
+func present(r journal.Row) json.RawMessage {
+	if r.Old == r.New || !bytes.Contains(r.Attrs, []byte("null")) {
+		return r.Attrs
+	}
+	out := []byte{'{'}
+	for k, v := range members(r.Attrs) {
+		if string(v) == "null" {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(k) // a string cannot fail
+		out = append(append(append(out, key...), ':'), v...)
+	}
+	return append(out, '}')
 }
 
 // brief is an object of the journal, its long values cut.

@@ -163,3 +163,23 @@ func TestJournalWhy_RangeWordsAndCalls(t *testing.T) {
 		}
 	}
 }
+
+func TestJournalRows_AreShort(t *testing.T) {
+	for _, c := range []struct{ old, now, attrs, want string }{
+		{"on", "off", `{"brightness":null,"color_mode":null}`, `{}`}, {"on", "off", `{"brightness":null,"effect":"x","a\"b":1}`, `{"effect":"x","a\"b":1}`},
+		{"on", "on", `{"effect":null}`, `{"effect":null}`}, {"off", "on", `{"brightness":3}`, `{"brightness":3}`}, {"off", "on", "", ""},
+	} {
+		if got := present(journal.Row{Old: c.old, New: c.now, Attrs: []byte(c.attrs)}); string(got) != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	d := newDiary(t)
+	d.happens("call_service", `{"domain":"light","service":"turn_on","service_data":{"entity_id":"light.ceiling"}}`, "u1")
+	d.happens("automation_triggered", `{"name":"Gone","entity_id":"automation.gone","source":"state of light.old"}`, "")
+	for by, want := range map[string]string{"entity": "1 of them has no entity and stands in no group", "kind": ""} {
+		got := ask(t, d.Box, "journal_query", `{"kinds":["service","automation"],"group_by":"`+by+`"}`)
+		if note, _ := got["note"].(string); note != want || got["total"] != 2.0 {
+			t.Errorf("by %s: %v, want the note %q", by, got, want)
+		}
+	}
+}

@@ -118,8 +118,8 @@ func (v sight) lines(out *whyOut, n *journal.Node, level int) {
 		Level: level, Role: n.Role, At: v.at(r.At), Kind: string(r.Kind), Actor: name(n.Actor), Entity: r.Entity, Name: name(r.Name),
 		Old: home.Clip(clean(r.Old), 80), New: home.Clip(clean(r.New), 80), What: home.Clip(clean(r.What), 160), Outcome: r.Outcome, Call: r.Call, ContextID: r.Context.ID,
 	}
-	if len(r.Attrs) > 2 && len(r.Attrs) <= 300 {
-		line.Attrs = r.Attrs
+	if attrs := present(r); len(attrs) > 2 && len(attrs) <= 300 {
+		line.Attrs = attrs
 	}
 	out.Tree = append(out.Tree, line)
 	for _, c := range n.Children {
