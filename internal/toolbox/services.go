@@ -293,3 +293,20 @@ func (r *fieldRow) bounds(selector json.RawMessage) {
 	}
 	r.Min, r.Max, r.Unit = sel.Min, sel.Max, home.Clip(clean(cmp.Or(sel.Of, sel.Unit)), 20)
 }
+
+// notANumber refuses a value of a number's field, with the range it takes.
+func notANumber(service string, f home.ServiceField, v json.RawMessage) error {
+	text, ok := mirror.Unquote(v)
+	if !ok {
+		text = string(v)
+	}
+	e := home.Errorf(home.Invalid, "%s wants a number in %s, not %s", service, f.Name, tool.Quote(text, 60))
+	var row fieldRow
+	for _, sel := range members(f.Selector) {
+		row.bounds(sel)
+	}
+	if row.Min == nil || row.Max == nil {
+		return e.WithHint("give it without quotes and unit")
+	}
+	return e.WithHint("give it without quotes and unit, from %v to %v", *row.Min, *row.Max)
+}

@@ -34,6 +34,14 @@ func TestServiceList_ShowsWhatFieldsTake(t *testing.T) {
 	if all := said(reg.Call(t.Context(), reader(), "service_list", []byte(`{"domain":"light"}`))); strings.Contains(all, "colour00") || !strings.Contains(all, `"max":100`) {
 		t.Errorf("the options of every service are listed: %s", all)
 	}
+	for args, want := range map[string]string{
+		`{"service":"light.glow","data":{"brightness_pct":"much"}}`: `invalid: light.glow wants a number in brightness_pct, not "much". Give it without quotes and unit, from 0 to 100`,
+		`{"service":"light.glow","data":{"brightness_pct":[1]}}`:    `not "[1]"`,
+	} {
+		if got := said(reg.Call(t.Context(), reader(), "service_call", []byte(args))); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+	}
 	if found := said(reg.Call(t.Context(), reader(), "service_list", []byte(`{"search":"kelvin"}`))); !strings.Contains(found, "light.glow") {
 		t.Errorf("a field's name is not found: %s", found)
 	}

@@ -270,7 +270,7 @@ func (r *request) fields() error {
 	for _, f := range r.svc.Fields {
 		if v, ok := r.data[f.Name]; ok && hasMember(f.Selector, "number") {
 			if _, isNumber := number(v); !isNumber && string(v) != "null" {
-				return home.Errorf(home.Invalid, "%s wants a number in %s, not %s", r.name, f.Name, tool.Quote(string(v), 60)).WithHint("for example {%q: 40}", f.Name)
+				return notANumber(r.name, f, v)
 			}
 		}
 		if err := r.choices(f); err != nil {
