@@ -170,7 +170,7 @@ func TestSameSeedSameLife(t *testing.T) {
 			h := New(Options{Seed: 3, Life: true})
 			c := open(t, serve(t, h), h.HearthToken())
 			c.call("subscribe_events", map[string]any{"event_type": "state_changed"})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour-time.Second)
 			defer cancel()
 			for {
 				_, data, err := c.ws.Read(ctx)
