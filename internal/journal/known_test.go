@@ -85,5 +85,8 @@ func TestKnown_WhatTheCrashLostIsTold(t *testing.T) {
 	if !strings.Contains(string(p.Rows[0].Attrs), "7") || !p.Rows[0].CaughtUp {
 		t.Errorf("%+v", p.Rows[0])
 	}
+	if w := r.why(WhyQuery{Entity: "light.ceiling_lights"}); !strings.Contains(w.Summary, "(found when Hearth connected)") {
+		t.Errorf("a difference found at a start is told as %q", w.Summary)
+	}
 	r.balanced()
 }
