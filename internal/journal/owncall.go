@@ -10,12 +10,18 @@ import (
 // isCall reports whether an id is that of one of our own calls.
 func isCall(id string) bool { return strings.HasPrefix(id, "call_") }
 
-// ownCall finds the row of one of our own calls, nil when there is none within
-// sight. All that the call sent hangs under it, also what went out in several
-// contexts.
+// ownCall finds the row of one of our own calls, nil when there is none or when
+// it touched only what is out of sight. All that the call sent hangs under it,
+// also what went out in several contexts.
 func (w *walk) ownCall(ctx context.Context, id string) (*Row, error) {
 	// From the newest on: the call that is asked about was made a moment ago.
-	rows, err := w.j.rowsWhere(ctx, w.y, "e.id = (SELECT event FROM own WHERE call = ? ORDER BY event DESC LIMIT 1)", id)
+	where, args := "e.id = (SELECT event FROM own WHERE call = ? ORDER BY event DESC LIMIT 1)", []any{id}
+	if hidden := outOfSight(w.y.v, w.y.sc); len(hidden) > 0 {
+		where += ` AND (NOT EXISTS (SELECT 1 FROM target t WHERE t.event = e.id) OR EXISTS (SELECT 1 FROM target t
+			JOIN entity x ON x.id = t.entity WHERE t.event = e.id AND x.eid NOT IN (SELECT value FROM json_each(?))))`
+		args = append(args, jsonList(hidden))
+	}
+	rows, err := w.j.rowsWhere(ctx, w.y, where, args...)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -333,6 +333,7 @@ func TestWhy_OurCallByItsID(t *testing.T) {
 	for _, c := range []home.CallRecord{
 		{ID: "call_0123456789", Tool: "service_call", Class: home.Act, Steps: []home.StepRecord{step("light", "turn_on", a, "light.kitchen_lights"), step("lock", "unlock", b, "lock.front")}},
 		{ID: "call_look", Tool: "entity_get"},
+		{ID: "call_hidden", Tool: "service_call", Class: home.Act, Steps: []home.StepRecord{step("light", "turn_on", home.Context{ID: r.ctx()}, "light.secret")}},
 	} {
 		c.At, c.Via, c.Who = r.tick(), "mcp", "Claude"
 		if err := r.j.Record(t.Context(), c); err != nil {
@@ -352,6 +353,12 @@ func TestWhy_OurCallByItsID(t *testing.T) {
 	}
 	if got := r.why(WhyQuery{Context: "call_look"}); got.Root == nil || got.Root.Row.Call != "call_look" || !strings.Contains(strings.Join(got.Notes, " "), "only read") {
 		t.Errorf("%+v", got)
+	}
+	if _, err := r.j.Why(t.Context(), home.Visible(), WhyQuery{Context: "call_hidden"}); home.CodeOf(err) != home.NotFound {
+		t.Errorf("a call of which nothing is within sight: %v", err)
+	}
+	if _, err := r.j.Why(t.Context(), home.Everything(), WhyQuery{Context: "call_hidden"}); err != nil {
+		t.Error(err)
 	}
 	if _, err := r.j.Why(t.Context(), home.Visible(), WhyQuery{Context: "call_nosuch"}); home.CodeOf(err) != home.NotFound || !strings.Contains(err.Error(), "call_nosuch") {
 		t.Error(err)
