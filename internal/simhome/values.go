@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // form reads a value of a call's data the way its schema does: it gives the
@@ -46,6 +47,10 @@ func formOf(domain, field string) form {
 		return real
 	case "climate.hvac_mode":
 		return hvacName
+	case "timer.duration":
+		return length
+	case "todo.status":
+		return todoStatus
 	case "fan.oscillating", "media_player.is_volume_muted":
 		return truth
 	case "light.color_name", "light.effect", "media_player.source", "fan.direction", "fan.preset_mode", "climate.preset_mode",
@@ -267,6 +272,35 @@ func words(v any) (any, string) {
 		return map[bool]string{true: "True", false: "False"}[x], ""
 	}
 	return fmt.Sprint(v), ""
+}
+
+// length takes seconds and H:M, H:M:S; it gives the latter.
+func length(v any) (any, string) {
+	if n, ok := asNumber(v); ok {
+		return clockText(time.Duration(n * float64(time.Second))), ""
+	}
+	t, ok := v.(string)
+	if !ok {
+		return v, ""
+	}
+	parts := strings.Split(t, ":")
+	for _, p := range parts {
+		if _, err := strconv.ParseFloat(p, 64); err != nil || len(parts) < 2 || len(parts) > 3 {
+			return nil, "offset " + t + " should be format 'HH:MM', 'HH:MM:SS' or 'HH:MM:SS.F'"
+		}
+	}
+	if len(parts) == 2 {
+		t += ":00"
+	}
+	return t, ""
+}
+
+// todoStatus takes the two states of an item of a list; todo.get_items takes a list of them.
+func todoStatus(v any) (any, string) {
+	if t, ok := v.(string); ok && t != "completed" && t != "needs_action" {
+		return nil, "value must be one of [<TodoItemStatus.COMPLETED: 'completed'>, <TodoItemStatus.NEEDS_ACTION: 'needs_action'>]"
+	}
+	return v, ""
 }
 
 // hvacName takes what any climate device may do; whether this one can is asked later.

@@ -65,6 +65,8 @@ func refusals() []refusal {
 		{"input_number.set_value", humidity, `{"value":"x"}`, bad, "expected float at 'value'"},
 		{"input_number.set_value", humidity, `{"value":1000}`, bad, "Invalid value for input_number.target_humidity: 1000.0 (range 20.0 - 80.0)"},
 		{"number.set_value", "number.volume", `{"value":1000}`, unfit, "Validation error: Value 1000.0 for number.volume is outside valid range 0.0 - 100.0"},
+		{"timer.start", "timer.laundry", `{"duration":"x"}`, bad, "offset x should be format 'HH:MM', 'HH:MM:SS' or 'HH:MM:SS.F' at 'duration'"},
+		{"todo.update_item", "todo.groceries", `{"item":"x","status":"y"}`, bad, "value must be one of [<TodoItemStatus.COMPLETED: 'completed'>, <TodoItemStatus.NEEDS_ACTION: 'needs_action'>] at 'status'"},
 		{"input_text.set_value", "input_text.note", `{"value":["a"]}`, bad, "value should be a string at 'value'"},
 	}
 }

@@ -127,6 +127,7 @@ func deeds() []deed {
 		{"counter.decrement", on("counter.visitors"), "", "counter.visitors", state("1"), ""},
 		{"counter.reset", on("counter.visitors"), "", "counter.visitors", state("0"), ""},
 		{"timer.start", on("timer.laundry"), `{"duration":"00:10:00"}`, "timer.laundry", with("active", `"duration":"0:10:00","remaining":"0:10:00","finishes_at":"<iso>"`), ""},
+		{"timer.start", on("timer.laundry"), `{"duration":600}`, "timer.laundry", with("active", `"duration":"0:10:00"`), ""},
 		{"timer.cancel", on("timer.laundry"), "", "timer.laundry", `{"s":"idle","a":{"duration":"0:45:00","editable":false,"last_transition":"cancelled","friendly_name":"Laundry"},"...":0}`, ""},
 		{"scene.turn_on", on("scene.movie"), "", "light.ceiling_lights", with("on", `"brightness":40`), ""},
 		{"scene.turn_on", on("scene.movie"), "", "scene.movie", state("<iso>"), ""},
