@@ -84,7 +84,9 @@ func (k *call) rehearse(plan Plan, v Verdict) {
 		r.Notes = append(r.Notes, Plain(v.Why))
 	}
 	for i, s := range plan.Steps {
-		r.Would = append(r.Would, starred(s))
+		sent := starred(s)
+		sent.Expect = nil // the targets say what each would show
+		r.Would = append(r.Would, sent)
 		seen := map[home.EntityID]bool{}
 		for _, e := range s.Expect {
 			seen[e.Entity] = true
